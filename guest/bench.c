@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Workloads for the instruction counts (Documentation/measuring.rst).
+ *
+ *	bench [ROW...]		names from bench/bench.h; all of this program by default
+ *
+ * Each row warms up, then runs WINDOWS windows of a fixed number of operations
+ * between two markers. Only the plugin looks at them; without it this program
+ * does the same work and prints the same lines. Windows are short, so that most
+ * of them see no timer tick; report.c drops those that do.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../bench/bench.h"
+
+#define WINDOWS		10
+#define UNKNOWN_NR	9999
+
+#ifndef PPC_FEATURE2_SCV
+#define PPC_FEATURE2_SCV	0x00100000
+#endif
+
+enum {
+#define ROW_NUMBER(number, name, text)	ROW_##name = number,
+	BENCH_ROWS(ROW_NUMBER)
+};
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+/* System calls without libc's wrapper, so that every kernel sees the same path. */
+static inline long sc(long nr, long a)
+{
+	register long r0 asm("r0") = nr;
+	register long r3 asm("r3") = a;
+
+	asm volatile("sc" : "+r" (r0), "+r" (r3) ::
+		     "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12",
+		     "cr0", "ctr", "memory");
+	return r3;
+}
+
+#ifdef __powerpc64__
+static inline long scv(long nr, long a)
+{
+	register long r0 asm("r0") = nr;
+	register long r3 asm("r3") = a;
+
+	asm volatile(".machine push; .machine power9; scv 0; .machine pop" :
+		     "+r" (r0), "+r" (r3) ::
+		     "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12",
+		     "cr0", "cr1", "cr5", "cr6", "cr7", "xer", "lr", "ctr", "memory");
+	return r3;
+}
+#endif
+
+/* One row: OPS times STATEMENT in each window, after a window that is not counted. */
+#define WINDOW(row, ops, statement) do {		\
+	for (int w = 0; w <= WINDOWS; w++) {		\
+		if (w)					\
+			bench_start(row);		\
+		for (int i = 0; i < (ops); i++)		\
+			statement;			\
+		if (w)					\
+			bench_stop(ops);		\
+	}						\
+} while (0)
+
+static void sc_getppid(void)
+{
+	WINDOW(ROW_sc_getppid, 1000, sc(__NR_getppid, 0));
+}
+
+static void scv_getppid(void)
+{
+#ifdef __powerpc64__
+	if (getauxval(AT_HWCAP2) & PPC_FEATURE2_SCV)
+		WINDOW(ROW_scv_getppid, 1000, scv(__NR_getppid, 0));
+#endif
+}
+
+static void sc_unknown(void)
+{
+	WINDOW(ROW_sc_unknown, 1000, sc(UNKNOWN_NR, 0));
+}
+
+static void sc_getpgid(void)
+{
+	WINDOW(ROW_sc_getpgid, 1000, sc(__NR_getpgid, 0));
+}
+
+static void one_fork(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		_exit(0);
+	if (waitpid(pid, NULL, 0) != pid)
+		die("waitpid");
+}
+
+static void do_fork(void)
+{
+	WINDOW(ROW_fork, 5, one_fork());
+}
+
+/*
+ * The program replaces itself: one start of a static program per operation, with
+ * its page faults and without fork. STEP counts windows * EXEC_OPS operations.
+ */
+#define EXEC_OPS	5
+
+static void exec_step(int step)
+{
+	char number[16];
+
+	/* The first EXEC_OPS steps are the warm-up. */
+	if (step > EXEC_OPS && step % EXEC_OPS == 0)
+		bench_stop(EXEC_OPS);
+	if (step == (WINDOWS + 1) * EXEC_OPS)
+		_exit(0);
+	snprintf(number, sizeof(number), "%04d", step + 1);
+	if (step && step % EXEC_OPS == 0)
+		bench_start(ROW_execve);
+	execl("/proc/self/exe", "bench", "--exec-step", number, NULL);
+	die("execve");
+}
+
+static void do_execve(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		exec_step(0);
+	if (waitpid(pid, &status, 0) != pid || status)
+		die("execve row");
+}
+
+static void minor_fault(void)
+{
+	const int ops = 64;
+	long size = sysconf(_SC_PAGESIZE);
+
+	for (int w = 0; w <= WINDOWS; w++) {
+		/* Page tables stay: only the pages go away between the windows. */
+		static volatile char *p;
+
+		if (!p) {
+			p = mmap(NULL, (ops + 1) * size, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			if (p == MAP_FAILED)
+				die("mmap");
+		}
+		p[ops * size] = 1;
+		if (w)
+			bench_start(ROW_minor_fault);
+		for (int i = 0; i < ops; i++)
+			p[i * size] = 1;
+		if (w)
+			bench_stop(64);
+		madvise((void *)p, ops * size, MADV_DONTNEED);
+	}
+}
+
+static volatile int handled;
+
+static void handler(int sig)
+{
+	handled++;
+}
+
+static void do_signal(void)
+{
+	struct sigaction sa = { .sa_handler = handler };
+	pid_t pid = getpid();
+
+	if (sigaction(SIGUSR1, &sa, NULL))
+		die("sigaction");
+	WINDOW(ROW_signal, 100, kill(pid, SIGUSR1));
+	if (handled != 100 * (WINDOWS + 1))
+		die("signal handler");
+}
+
+static void pingpong(void)
+{
+	int there[2], back[2], status;
+	char c = 0;
+	pid_t pid;
+
+	if (pipe(there) || pipe(back))
+		die("pipe");
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		close(there[1]);
+		while (read(there[0], &c, 1) == 1)
+			if (write(back[1], &c, 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	WINDOW(ROW_pingpong, 100, {
+		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+			die("pipe");
+	});
+	close(there[1]);
+	if (waitpid(pid, &status, 0) != pid || status)
+		die("ping-pong");
+	close(there[0]);
+	close(back[0]);
+	close(back[1]);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} rows[] = {
+	{ "sc_getppid", sc_getppid },
+	{ "scv_getppid", scv_getppid },
+	{ "sc_unknown", sc_unknown },
+	{ "sc_getpgid", sc_getpgid },
+	{ "fork", do_fork },
+	{ "execve", do_execve },
+	{ "minor_fault", minor_fault },
+	{ "signal", do_signal },
+	{ "pingpong", pingpong },
+};
+
+#define NR_ROWS	(sizeof(rows) / sizeof(rows[0]))
+
+int main(int argc, char **argv)
+{
+	cpu_set_t one;
+	int i, k;
+
+	if (argc == 3 && !strcmp(argv[1], "--exec-step"))
+		exec_step(atoi(argv[2]));
+
+	/* The same addresses in every run. It applies from the next execve() on. */
+	if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE)) {
+		personality(ADDR_NO_RANDOMIZE);
+		execv("/proc/self/exe", argv);
+		die("execve");
+	}
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+
+	for (k = 1; k < argc; k++) {
+		for (i = 0; i < (int)NR_ROWS; i++)
+			if (!strcmp(argv[k], rows[i].name))
+				break;
+		if (i == NR_ROWS) {
+			fprintf(stderr, "bench: no row %s\n", argv[k]);
+			return 2;
+		}
+	}
+	for (i = 0; i < (int)NR_ROWS; i++) {
+		for (k = 1; k < argc; k++)
+			if (!strcmp(argv[k], rows[i].name))
+				break;
+		if (argc > 1 && k == argc)
+			continue;
+		rows[i].run();
+		printf("# bench: %s done\n", rows[i].name);
+		fflush(stdout);
+	}
+	return 0;
+}
