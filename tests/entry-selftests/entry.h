@@ -32,7 +32,7 @@
 /* Which of the sets beyond the GPRs are loaded and stored */
 #define SET_FP		1
 #define SET_VMX		2
-#define SET_VSX		4	/* the FPRs and the VRs are halves of these */
+#define SET_VSX		4	/* the FPRs and the VRs are parts of these */
 
 #ifndef __ASSEMBLER__
 
@@ -84,7 +84,7 @@
  * @vscr: vector status and control, as a VR image
  * @fpr: with SET_FP
  * @vr: with SET_VMX
- * @vsr: with SET_VSX
+ * @vsr: with SET_VSX, each in the order of lxvd2x: @vsr[n][0] is FPR n
  */
 struct entry_regs {
 	union {
@@ -226,6 +226,10 @@ static inline u64 timebase(void)
 	return (u64)hi << 32 | lo;
 #endif
 }
+
+/* For memory shared with a handler, a thread or a child */
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value)	__atomic_store_n(&(x), value, __ATOMIC_RELAXED)
 
 /* Timebase ticks a second, from /proc/cpuinfo; 0 if it does not say */
 u64 timebase_freq(void);
