@@ -1,0 +1,705 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From the plugin's windows to figures.
+ *
+ *	report [options] A.raw A.sym [B.raw B.sym]
+ *
+ * A.raw is what count.so wrote, A.sym is "nm -n vmlinux". With a second kernel
+ * everything is a comparison, A being the base.
+ *
+ *	(none)		one line per row: kernel instructions per operation
+ *	-r ROW		one row, a number or a name: by symbol and by class
+ *	-a		with -r: by instruction, every address that was executed
+ *	-n LINES	with -r: symbols shown (default 25)
+ *	-t		tab-separated, for scripts: row, name, A, spread [, B, spread]
+ *	-j		everything as JSON
+ *	-c CPU		count this vCPU only (needs percpu=on)
+ *	-f PERCENT	exit 1 if a row of B is worse than A by more than that
+ *
+ * The figure of a row is its cheapest window: the one with the least of other
+ * people's work in it (slab and page allocator refills, RCU callbacks). A window
+ * in which an asynchronous interrupt came in (a timer tick) is left out; if a
+ * row has no other windows, they are used and the figure is marked "~". The
+ * spread is the dearest window minus the cheapest one, per operation; for most
+ * rows it is 0.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "classes.h"
+
+#define MAX_ROW		64
+#define MAX_CLASSES	256
+
+struct symbol {
+	uint64_t addr;
+	char *name;
+};
+
+struct insn {
+	uint64_t addr;
+	uint32_t word;
+	double count;			/* per operation, after finish() */
+};
+
+struct window {
+	unsigned int ops;
+	uint64_t kernel;
+	uint64_t user;
+	int interrupts;			/* asynchronous ones */
+	struct insn *insns;
+	size_t nr_insns;
+};
+
+/* One row of one kernel: all its windows, then the best one per operation. */
+struct row {
+	struct window *windows;
+	size_t nr_windows;
+	size_t used;			/* windows that the spread is of */
+	bool dirty;			/* no window without an interrupt */
+	double kernel, user, spread;
+	struct insn *insns;		/* sorted by address */
+	size_t nr_insns;
+	double *by_symbol;		/* [kernel->nr_symbols + 1], last: no symbol */
+	double by_class[MAX_CLASSES];
+	double by_vector[4096];		/* exceptions, by vector >> 4 */
+};
+
+struct kernel {
+	const char *file;
+	struct symbol *symbols;
+	size_t nr_symbols;
+	uint64_t base;			/* where the kernel is linked */
+	struct row rows[MAX_ROW];
+};
+
+static const struct {
+	int number;
+	const char *name;
+	const char *text;
+} names[] = {
+#define ROW_NAME(number, name, text)	{ number, #name, text },
+	BENCH_ROWS(ROW_NAME)
+};
+
+#define NR_NAMES	(sizeof(names) / sizeof(names[0]))
+
+static char *classes[MAX_CLASSES];
+static int nr_classes;
+static int only_cpu = -1;
+
+static void die(const char *what, const char *which)
+{
+	fprintf(stderr, "report: %s: %s\n", which, what);
+	exit(2);
+}
+
+static void *grow(void *array, size_t n, size_t size)
+{
+	/* To the next power of two, when n has reached one. */
+	if (n & (n - 1))
+		return array;
+	array = realloc(array, (n ? 2 * n : 1) * size);
+	if (!array)
+		die("out of memory", "report");
+	return array;
+}
+
+static int intern_class(const char *name)
+{
+	int i;
+
+	for (i = 0; i < nr_classes; i++)
+		if (!strcmp(classes[i], name))
+			return i;
+	if (nr_classes == MAX_CLASSES)
+		die("too many classes", name);
+	classes[nr_classes] = strdup(name);
+	return nr_classes++;
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void read_symbols(struct kernel *k, const char *file)
+{
+	FILE *f = fopen(file, "r");
+	char line[1024], name[512], type;
+	unsigned long long addr;
+
+	if (!f)
+		die("cannot be read", file);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%llx %c %511s", &addr, &type, name) != 3 ||
+		    !strchr("tTwW", type))
+			continue;
+		if (!strcmp(name, "_stext") || !strcmp(name, "_text"))
+			k->base = addr & ~0xfffffffull;
+		/* The first name at an address stays: aliases come after it. */
+		if (k->nr_symbols && k->symbols[k->nr_symbols - 1].addr == addr)
+			continue;
+		k->symbols = grow(k->symbols, k->nr_symbols, sizeof(*k->symbols));
+		k->symbols[k->nr_symbols].addr = addr;
+		k->symbols[k->nr_symbols++].name = strdup(name);
+	}
+	fclose(f);
+	if (!k->nr_symbols || !k->base)
+		die("has no kernel symbols (it should be: nm -n vmlinux)", file);
+	qsort(k->symbols, k->nr_symbols, sizeof(*k->symbols), compare_symbols);
+}
+
+static const char *symbol_name(const struct kernel *k, size_t i)
+{
+	return i < k->nr_symbols ? k->symbols[i].name : "[module or unknown]";
+}
+
+static size_t find_symbol(const struct kernel *k, uint64_t addr)
+{
+	size_t lo = 0, hi = k->nr_symbols;
+
+	if (addr < k->symbols[0].addr || addr > k->symbols[hi - 1].addr + 0x10000)
+		return k->nr_symbols;
+	while (hi - lo > 1) {
+		size_t mid = (lo + hi) / 2;
+
+		if (k->symbols[mid].addr <= addr)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * The vector that starts at @addr, or 0. Not for Book3E. With relocation on,
+ * vectors are 0x4000 higher; scv 0 arrives at 0x3000.
+ */
+static unsigned int vector_at(const struct kernel *k, uint64_t addr)
+{
+	static const unsigned int vectors[] = {
+		0x100, 0x200, 0x300, 0x380, 0x400, 0x480, 0x500, 0x600, 0x700,
+		0x800, 0x900, 0x980, 0xa00, 0xb00, 0xc00, 0xd00, 0xe00, 0xe20,
+		0xe40, 0xe60, 0xe80, 0xea0, 0xf00, 0xf20, 0xf40, 0xf60, 0xf80,
+		0x1000, 0x1100, 0x1200, 0x1300, 0x1400, 0x1500, 0x1600, 0x1700,
+		0x1800,
+	};
+	uint64_t offset = addr - k->base;
+
+	if (offset >= 0x3000 && offset < 0x4000)
+		return offset == 0x3000 ? 0x3000 : 0;
+	if (offset >= 0x4000 && offset < 0x6000)
+		offset -= 0x4000;
+	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+		if (vectors[i] == offset)
+			return offset;
+	return 0;
+}
+
+/* 0x500, 0x900, 0x980, 0xa00, 0xe60, 0xe80, 0xea0, 0xf00 or their C handlers */
+static bool is_interrupt(const struct kernel *k, uint64_t addr)
+{
+	static const unsigned int async[] = {
+		0x500, 0x900, 0x980, 0xa00, 0xe60, 0xe80, 0xea0, 0xf00
+	};
+	unsigned int vector = vector_at(k, addr);
+	size_t i;
+
+	for (i = 0; i < sizeof(async) / sizeof(async[0]); i++)
+		if (vector == async[i])
+			return true;
+	i = find_symbol(k, addr);
+	return i < k->nr_symbols && k->symbols[i].addr == addr &&
+	       (!strcmp(k->symbols[i].name, "timer_interrupt") ||
+		!strcmp(k->symbols[i].name, "do_IRQ"));
+}
+
+static void read_windows(struct kernel *k, const char *file)
+{
+	FILE *f = fopen(file, "r");
+	struct window *w = NULL;
+	unsigned int number, ops, word;
+	unsigned long long addr, count;
+	char line[128];
+	int cpu;
+
+	if (!f)
+		die("cannot be read", file);
+	k->file = file;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "window %u %u", &number, &ops) == 2) {
+			struct row *row = &k->rows[number];
+
+			if (number >= MAX_ROW || !ops)
+				die("has a window that makes no sense", file);
+			row->windows = grow(row->windows, row->nr_windows,
+					    sizeof(*w));
+			w = &row->windows[row->nr_windows++];
+			memset(w, 0, sizeof(*w));
+			w->ops = ops;
+		} else if (w && sscanf(line, "%d user %llu", &cpu, &count) == 2) {
+			if (only_cpu < 0 || cpu == only_cpu)
+				w->user += count;
+		} else if (w && sscanf(line, "%d %llx %llu %x", &cpu, &addr, &count,
+				       &word) == 4) {
+			if (only_cpu >= 0 && cpu != only_cpu)
+				continue;
+			if (addr < 0x10000000)		/* real mode */
+				addr |= k->base;
+			w->kernel += count;
+			if (is_interrupt(k, addr))
+				w->interrupts += count;
+			w->insns = grow(w->insns, w->nr_insns, sizeof(*w->insns));
+			w->insns[w->nr_insns].addr = addr;
+			w->insns[w->nr_insns].word = word;
+			w->insns[w->nr_insns++].count = count;
+		} else if (!strcmp(line, "end\n")) {
+			w = NULL;
+		} else {
+			die("is not what the plugin writes", file);
+		}
+	}
+	fclose(f);
+}
+
+static int compare_insns(const void *a, const void *b)
+{
+	const struct insn *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* From all windows of a row to its figures. */
+static void finish(struct kernel *k, struct row *row)
+{
+	struct window *best = NULL;
+	double min = INFINITY, max = 0;
+
+	row->dirty = true;
+	for (size_t i = 0; i < row->nr_windows; i++)
+		if (!row->windows[i].interrupts)
+			row->dirty = false;
+
+	for (size_t i = 0; i < row->nr_windows; i++) {
+		struct window *w = &row->windows[i];
+		double per_op = (double)w->kernel / w->ops;
+
+		if (w->interrupts && !row->dirty)
+			continue;
+		row->used++;
+		max = fmax(max, per_op);
+		if (per_op < min) {
+			min = per_op;
+			best = w;
+		}
+	}
+	row->kernel = min;
+	row->user = (double)best->user / best->ops;
+	row->spread = max - min;
+
+	row->insns = best->insns;
+	row->nr_insns = best->nr_insns;
+	qsort(row->insns, row->nr_insns, sizeof(*row->insns), compare_insns);
+	row->by_symbol = calloc(k->nr_symbols + 1, sizeof(double));
+	if (!row->by_symbol)
+		die("out of memory", "report");
+	for (size_t i = 0; i < row->nr_insns; i++) {
+		struct insn *insn = &row->insns[i];
+		unsigned int vector = vector_at(k, insn->addr);
+		char buf[32];
+
+		insn->count /= best->ops;
+		row->by_symbol[find_symbol(k, insn->addr)] += insn->count;
+		row->by_class[intern_class(class_of(insn->word, buf))] += insn->count;
+		if (vector)
+			row->by_vector[vector >> 4] += insn->count;
+	}
+}
+
+static void read_kernel(struct kernel *k, const char *raw, const char *sym)
+{
+	bool any = false;
+
+	read_symbols(k, sym);
+	read_windows(k, raw);
+	for (int i = 0; i < MAX_ROW; i++) {
+		if (k->rows[i].nr_windows) {
+			finish(k, &k->rows[i]);
+			any = true;
+		}
+	}
+	if (!any)
+		die("has no complete window: did the guest run the workload?", raw);
+}
+
+static const char *row_text(int number, bool text)
+{
+	for (size_t i = 0; i < NR_NAMES; i++)
+		if (names[i].number == number)
+			return text ? names[i].text : names[i].name;
+	return "?";
+}
+
+static int row_number(const char *arg)
+{
+	for (size_t i = 0; i < NR_NAMES; i++)
+		if (!strcmp(names[i].name, arg))
+			return names[i].number;
+	return atoi(arg);
+}
+
+static double percent(double a, double b)
+{
+	return a ? (b - a) / a * 100 : 0;
+}
+
+static void print_change(double a, double b)
+{
+	double p = percent(a, b);
+
+	if (fabs(p) < 0.005)
+		printf("  same");
+	else if (p < 0)
+		printf("%6.2f %% fewer: better", -p);
+	else
+		printf("%6.2f %% more: WORSE", p);
+}
+
+static void print_rows(struct kernel *a, struct kernel *b, bool tabs)
+{
+	if (!tabs) {
+		printf("Kernel instructions per operation (~: a timer tick is in it)\n");
+		printf("row  %-34s %12s", "figure", b ? "base" : "count");
+		if (b)
+			printf(" %12s  %-22s %s\n", "series", "change", "spread base, series");
+		else
+			printf("  %s\n", "spread");
+	}
+	for (int i = 0; i < MAX_ROW; i++) {
+		struct row *x = &a->rows[i], *y = b ? &b->rows[i] : NULL;
+
+		if (!x->nr_windows || (y && !y->nr_windows))
+			continue;
+		if (tabs) {
+			printf("%d\t%s\t%.3f\t%.3f", i, row_text(i, false), x->kernel, x->spread);
+			if (y)
+				printf("\t%.3f\t%.3f", y->kernel, y->spread);
+			printf("\n");
+			continue;
+		}
+		printf("%3d  %-34s %c%11.1f", i, row_text(i, true), x->dirty ? '~' : ' ',
+		       x->kernel);
+		if (y) {
+			printf(" %c%11.1f  ", y->dirty ? '~' : ' ', y->kernel);
+			print_change(x->kernel, y->kernel);
+			printf("\t%.1f, %.1f\n", x->spread, y->spread);
+		} else {
+			printf("  %.1f\n", x->spread);
+		}
+	}
+}
+
+/* A line of a breakdown: a name, and its count in one kernel or both. */
+struct line {
+	const char *name;
+	double a, b;
+};
+
+static bool compare_kernels;
+
+static int compare_lines(const void *p, const void *q)
+{
+	const struct line *x = p, *y = q;
+	double dx = compare_kernels ? fabs(x->b - x->a) : x->a;
+	double dy = compare_kernels ? fabs(y->b - y->a) : y->a;
+
+	if (dx == dy)
+		return x->a + x->b < y->a + y->b ? 1 : -1;
+	return dx < dy ? 1 : -1;
+}
+
+static void print_lines(const char *title, struct line *lines, size_t n, size_t max)
+{
+	double total_a = 0, total_b = 0, biggest = 0;
+
+	qsort(lines, n, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < n; i++) {
+		double size = compare_kernels ? fabs(lines[i].b - lines[i].a) : lines[i].a;
+
+		total_a += lines[i].a;
+		total_b += lines[i].b;
+		biggest = fmax(biggest, size);
+	}
+	if (compare_kernels)
+		printf("\n%10s %10s %10s  %s\n", "base", "series", "change", title);
+	else
+		printf("\n%10s  %s\n", "count", title);
+	for (size_t i = 0; i < n && i < max; i++) {
+		double size = lines[i].a;
+
+		if (compare_kernels) {
+			size = lines[i].b - lines[i].a;
+			printf("%10.2f %10.2f %+10.2f  ", lines[i].a, lines[i].b, size);
+		} else {
+			printf("%10.2f  ", lines[i].a);
+		}
+		printf("%-36s ", lines[i].name);
+		for (int bar = 0; biggest && bar < fabs(size) / biggest * 30; bar++)
+			putchar(size < 0 ? '-' : compare_kernels ? '+' : '#');
+		putchar('\n');
+	}
+	if (n > max)
+		printf("%*s  ... and %zu more\n", compare_kernels ? 32 : 10, "", n - max);
+	if (compare_kernels)
+		printf("%10.2f %10.2f %+10.2f  total\n", total_a, total_b, total_b - total_a);
+	else
+		printf("%10.2f  total\n", total_a);
+}
+
+static void add_line(struct line **lines, size_t *n, const char *name,
+		     double count, bool second)
+{
+	struct line *l = *lines;
+	size_t i;
+
+	if (!count)
+		return;
+	/* Static functions may share a name: their counts go together. */
+	for (i = 0; i < *n; i++)
+		if (!strcmp(l[i].name, name))
+			break;
+	if (i == *n) {
+		*lines = l = grow(l, *n, sizeof(*l));
+		l[i] = (struct line){ .name = name };
+		(*n)++;
+	}
+	if (second)
+		l[i].b += count;
+	else
+		l[i].a += count;
+}
+
+static size_t symbol_lines(struct kernel *a, struct kernel *b, int number,
+			   struct line **lines)
+{
+	size_t n = 0;
+
+	for (int second = 0; second < (b ? 2 : 1); second++) {
+		struct kernel *k = second ? b : a;
+
+		for (size_t i = 0; i <= k->nr_symbols; i++)
+			add_line(lines, &n, symbol_name(k, i),
+				 k->rows[number].by_symbol[i], second);
+	}
+	return n;
+}
+
+static size_t class_lines(struct kernel *a, struct kernel *b, int number,
+			  struct line **lines)
+{
+	size_t n = 0;
+
+	for (int second = 0; second < (b ? 2 : 1); second++)
+		for (int i = 0; i < nr_classes; i++)
+			add_line(lines, &n, classes[i],
+				 (second ? b : a)->rows[number].by_class[i], second);
+	return n;
+}
+
+static size_t vector_lines(struct kernel *a, struct kernel *b, int number,
+			   struct line **lines)
+{
+	static char text[4096][8];
+	size_t n = 0;
+
+	for (int second = 0; second < (b ? 2 : 1); second++) {
+		for (int i = 0; i < 4096; i++) {
+			snprintf(text[i], sizeof(text[i]), "0x%x", i << 4);
+			add_line(lines, &n, text[i],
+				 (second ? b : a)->rows[number].by_vector[i], second);
+		}
+	}
+	return n;
+}
+
+static void print_row(struct kernel *a, struct kernel *b, int number, size_t max)
+{
+	struct row *x = &a->rows[number];
+	struct line *lines = NULL;
+	size_t n;
+
+	compare_kernels = b;
+	printf("Row %d: %s: %.2f kernel instructions per operation", number,
+	       row_text(number, true), x->kernel);
+	if (b) {
+		printf(", %.2f in the series: ", b->rows[number].kernel);
+		print_change(x->kernel, b->rows[number].kernel);
+	}
+	printf("\n");
+	n = symbol_lines(a, b, number, &lines);
+	print_lines("by symbol", lines, n, max);
+	free(lines);
+	lines = NULL;
+	n = class_lines(a, b, number, &lines);
+	print_lines("by class", lines, n, n);
+	free(lines);
+	lines = NULL;
+	n = vector_lines(a, b, number, &lines);
+	print_lines("exceptions by vector", lines, n, n);
+	free(lines);
+}
+
+static void print_insns(struct kernel *k, int number)
+{
+	struct row *row = &k->rows[number];
+
+	for (size_t i = 0; i < row->nr_insns; i++) {
+		size_t s = find_symbol(k, row->insns[i].addr);
+		char buf[32];
+
+		printf("%10.3f %llx %08x %-14s %s", row->insns[i].count,
+		       (unsigned long long)row->insns[i].addr, row->insns[i].word,
+		       class_of(row->insns[i].word, buf), symbol_name(k, s));
+		if (s < k->nr_symbols)
+			printf("+0x%llx", (unsigned long long)
+			       (row->insns[i].addr - k->symbols[s].addr));
+		printf("\n");
+	}
+}
+
+static void json_lines(const char *name, struct line *lines, size_t n)
+{
+	printf(",\n    \"%s\": {", name);
+	for (size_t i = 0; i < n; i++) {
+		printf("%s\n      \"%s\": ", i ? "," : "", lines[i].name);
+		if (compare_kernels)
+			printf("[%.3f, %.3f]", lines[i].a, lines[i].b);
+		else
+			printf("%.3f", lines[i].a);
+	}
+	printf("\n    }");
+}
+
+static void print_json(struct kernel *a, struct kernel *b)
+{
+	bool first = true;
+
+	compare_kernels = b;
+	printf("[");
+	for (int i = 0; i < MAX_ROW; i++) {
+		struct row *x = &a->rows[i], *y = b ? &b->rows[i] : NULL;
+		struct line *lines = NULL;
+		size_t n;
+
+		if (!x->nr_windows || (y && !y->nr_windows))
+			continue;
+		printf("%s\n  {\n    \"row\": %d, \"name\": \"%s\", \"text\": \"%s\",\n",
+		       first ? "" : ",", i, row_text(i, false), row_text(i, true));
+		first = false;
+		printf("    \"kernel\": %.3f, \"user\": %.3f, \"spread\": %.3f, "
+		       "\"windows\": %zu, \"tick\": %s", x->kernel, x->user, x->spread,
+		       x->used, x->dirty ? "true" : "false");
+		if (y)
+			printf(",\n    \"series_kernel\": %.3f, \"series_user\": %.3f, "
+			       "\"series_spread\": %.3f, \"series_windows\": %zu, "
+			       "\"series_tick\": %s, \"change_percent\": %.3f",
+			       y->kernel, y->user, y->spread, y->used,
+			       y->dirty ? "true" : "false",
+			       percent(x->kernel, y->kernel));
+		n = symbol_lines(a, b, i, &lines);
+		json_lines("symbols", lines, n);
+		free(lines);
+		lines = NULL;
+		n = class_lines(a, b, i, &lines);
+		json_lines("classes", lines, n);
+		free(lines);
+		lines = NULL;
+		n = vector_lines(a, b, i, &lines);
+		json_lines("vectors", lines, n);
+		free(lines);
+		printf("\n  }");
+	}
+	printf("\n]\n");
+}
+
+static int check_worse(struct kernel *a, struct kernel *b, double limit)
+{
+	int worse = 0;
+
+	for (int i = 0; i < MAX_ROW; i++) {
+		if (!a->rows[i].nr_windows)
+			continue;
+		if (!b->rows[i].nr_windows) {
+			fprintf(stderr, "report: row %d (%s) is missing in %s\n", i,
+				row_text(i, false), b->file);
+			worse = 1;
+		} else if (percent(a->rows[i].kernel, b->rows[i].kernel) > limit) {
+			fprintf(stderr, "report: row %d (%s) is worse by more than %g %%\n",
+				i, row_text(i, false), limit);
+			worse = 1;
+		}
+	}
+	return worse;
+}
+
+static void usage(FILE *f)
+{
+	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j] [-c CPU] [-f PERCENT]\n"
+		"              A.raw A.sym [B.raw B.sym]\n");
+}
+
+int main(int argc, char **argv)
+{
+	static struct kernel a, b;
+	struct kernel *second = NULL;
+	bool tabs = false, json = false, insns = false;
+	double limit = -1;
+	size_t max = 25;
+	int row = 0, opt;
+
+	while ((opt = getopt(argc, argv, "r:an:tjc:f:h")) != -1) {
+		switch (opt) {
+		case 'r':	row = row_number(optarg);	break;
+		case 'a':	insns = true;			break;
+		case 'n':	max = atoi(optarg);		break;
+		case 't':	tabs = true;			break;
+		case 'j':	json = true;			break;
+		case 'c':	only_cpu = atoi(optarg);	break;
+		case 'f':	limit = atof(optarg);		break;
+		case 'h':	usage(stdout);			return 0;
+		default:	usage(stderr);			return 2;
+		}
+	}
+	if (argc - optind != 2 && argc - optind != 4) {
+		usage(stderr);
+		return 2;
+	}
+	read_kernel(&a, argv[optind], argv[optind + 1]);
+	if (argc - optind == 4) {
+		second = &b;
+		read_kernel(second, argv[optind + 2], argv[optind + 3]);
+	}
+	if (row < 0 || row >= MAX_ROW ||
+	    (row && (!a.rows[row].nr_windows ||
+		     (second && !b.rows[row].nr_windows))))
+		die("no such row was measured", row_text(row, false));
+
+	if (json)
+		print_json(&a, second);
+	else if (row && insns)
+		print_insns(second ? second : &a, row);
+	else if (row)
+		print_row(&a, second, row, max);
+	else
+		print_rows(&a, second, tabs);
+	return second && limit >= 0 ? check_worse(&a, second, limit) : 0;
+}
