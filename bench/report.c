@@ -13,6 +13,7 @@
  *	-n LINES	with -r: symbols shown (default 25)
  *	-t		tab-separated, for scripts: row, name, A, spread [, B, spread]
  *	-j		everything as JSON
+ *	-s		an SVG picture: each row of B in percent of A
  *	-c CPU		count this vCPU only (needs percpu=on)
  *	-f PERCENT	exit 1 if a row of B is worse than A by more than that
  *
@@ -21,7 +22,7 @@
  * in which an asynchronous interrupt came in (a timer tick) is left out; if a
  * row has no other windows, they are used and the figure is marked "~". The
  * spread is the dearest window minus the cheapest one, per operation; for most
- * rows it is 0.
+ * rows it is 0. In the rows that measure interrupts, each interrupt is an operation.
  */
 #include <getopt.h>
 #include <math.h>
@@ -33,6 +34,11 @@
 
 #include "bench.h"
 #include "classes.h"
+
+enum {
+#define ROW_NUMBER(number, name, text)	ROW_##name = number,
+	BENCH_ROWS(ROW_NUMBER)
+};
 
 #define MAX_ROW		64
 #define MAX_CLASSES	256
@@ -279,21 +285,24 @@ static int compare_insns(const void *a, const void *b)
 }
 
 /* From all windows of a row to its figures. */
-static void finish(struct kernel *k, struct row *row)
+static void finish(struct kernel *k, struct row *row, bool timer)
 {
 	struct window *best = NULL;
 	double min = INFINITY, max = 0;
 
-	row->dirty = true;
-	for (size_t i = 0; i < row->nr_windows; i++)
-		if (!row->windows[i].interrupts)
+	row->dirty = !timer;
+	for (size_t i = 0; i < row->nr_windows; i++) {
+		if (timer)
+			row->windows[i].ops = row->windows[i].interrupts;
+		else if (!row->windows[i].interrupts)
 			row->dirty = false;
+	}
 
 	for (size_t i = 0; i < row->nr_windows; i++) {
 		struct window *w = &row->windows[i];
 		double per_op = (double)w->kernel / w->ops;
 
-		if (w->interrupts && !row->dirty)
+		if (!w->ops || (!timer && w->interrupts && !row->dirty))
 			continue;
 		row->used++;
 		max = fmax(max, per_op);
@@ -302,6 +311,8 @@ static void finish(struct kernel *k, struct row *row)
 			best = w;
 		}
 	}
+	if (!best)
+		die("no timer interrupt came in", k->file);
 	row->kernel = min;
 	row->user = (double)best->user / best->ops;
 	row->spread = max - min;
@@ -333,7 +344,7 @@ static void read_kernel(struct kernel *k, const char *raw, const char *sym)
 	read_windows(k, raw);
 	for (int i = 0; i < MAX_ROW; i++) {
 		if (k->rows[i].nr_windows) {
-			finish(k, &k->rows[i]);
+			finish(k, &k->rows[i], i == ROW_timer_user || i == ROW_timer_kernel);
 			any = true;
 		}
 	}
@@ -631,6 +642,39 @@ static void print_json(struct kernel *a, struct kernel *b)
 	printf("\n]\n");
 }
 
+/* A bar a row: B in percent of A, with A's 100 % as a line. */
+static void print_svg(struct kernel *a, struct kernel *b)
+{
+	const int left = 270, scale = 4, line = 26;
+	int n = 0, y = 46;
+
+	for (int i = 0; i < MAX_ROW; i++)
+		n += a->rows[i].nr_windows && b->rows[i].nr_windows;
+	printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"820\" height=\"%d\" "
+	       "font-family=\"sans-serif\" font-size=\"13\">\n"
+	       "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+	       "<text x=\"%d\" y=\"24\">Kernel instructions per operation, base = 100 %% "
+	       "(shorter is better)</text>\n", y + n * line + 14, left);
+	for (int i = 0; i < MAX_ROW; i++) {
+		struct row *p = &a->rows[i], *q = &b->rows[i];
+		double share;
+
+		if (!p->nr_windows || !q->nr_windows)
+			continue;
+		share = q->kernel / p->kernel * 100;
+		printf("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n"
+		       "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"16\" fill=\"%s\"/>\n"
+		       "<text x=\"%d\" y=\"%d\" fill=\"white\">%.0f &#8594; %.0f</text>\n",
+		       left - 8, y + 13, row_text(i, true), left, y,
+		       fmin(share, 110) * scale, share <= 100 ? "#4c8c4a" : "#b0413e",
+		       left + 6, y + 13, p->kernel, q->kernel);
+		y += line;
+	}
+	printf("<line x1=\"%d\" y1=\"36\" x2=\"%d\" y2=\"%d\" stroke=\"black\" "
+	       "stroke-dasharray=\"4 3\"/>\n</svg>\n", left + 100 * scale,
+	       left + 100 * scale, y);
+}
+
 static int check_worse(struct kernel *a, struct kernel *b, double limit)
 {
 	int worse = 0;
@@ -653,7 +697,7 @@ static int check_worse(struct kernel *a, struct kernel *b, double limit)
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j] [-c CPU] [-f PERCENT]\n"
+	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j | -s] [-c CPU] [-f PERCENT]\n"
 		"              A.raw A.sym [B.raw B.sym]\n");
 }
 
@@ -661,18 +705,19 @@ int main(int argc, char **argv)
 {
 	static struct kernel a, b;
 	struct kernel *second = NULL;
-	bool tabs = false, json = false, insns = false;
+	bool tabs = false, json = false, svg = false, insns = false;
 	double limit = -1;
 	size_t max = 25;
 	int row = 0, opt;
 
-	while ((opt = getopt(argc, argv, "r:an:tjc:f:h")) != -1) {
+	while ((opt = getopt(argc, argv, "r:an:tjsc:f:h")) != -1) {
 		switch (opt) {
 		case 'r':	row = row_number(optarg);	break;
 		case 'a':	insns = true;			break;
 		case 'n':	max = atoi(optarg);		break;
 		case 't':	tabs = true;			break;
 		case 'j':	json = true;			break;
+		case 's':	svg = true;			break;
 		case 'c':	only_cpu = atoi(optarg);	break;
 		case 'f':	limit = atof(optarg);		break;
 		case 'h':	usage(stdout);			return 0;
@@ -695,6 +740,8 @@ int main(int argc, char **argv)
 
 	if (json)
 		print_json(&a, second);
+	else if (svg && second)
+		print_svg(&a, second);
 	else if (row && insns)
 		print_insns(second ? second : &a, row);
 	else if (row)

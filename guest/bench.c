@@ -9,7 +9,6 @@
  * does the same work and prints the same lines. Windows are short, so that most
  * of them see no timer tick; report.c drops those that do.
  */
-
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -25,7 +24,7 @@
 
 #include "../bench/bench.h"
 
-#define WINDOWS		20
+#define WINDOWS		30
 #define UNKNOWN_NR	9999
 
 #ifndef PPC_FEATURE2_SCV
@@ -131,14 +130,14 @@ static void one_fork(void)
 
 static void do_fork(void)
 {
-	WINDOW(ROW_fork, 5, one_fork());
+	WINDOW(ROW_fork, 2, one_fork());
 }
 
 /*
  * The program replaces itself: one start of a static program per operation, with
  * its page faults and without fork. STEP counts windows * EXEC_OPS operations.
  */
-#define EXEC_OPS	5
+#define EXEC_OPS	2
 
 static void exec_step(int step)
 {
@@ -169,30 +168,27 @@ static void do_execve(void)
 		die("execve row");
 }
 
+/* The first store to a page. Page tables stay: only the pages go away in between. */
+#define FAULTS		64
+
 static void minor_fault(void)
 {
-	const int ops = 64;
 	long size = sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, FAULTS * size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
+	if (p == MAP_FAILED)
+		die("mmap");
 	for (int w = 0; w <= WINDOWS; w++) {
-		/* Page tables stay: only the pages go away between the windows. */
-		static volatile char *p;
-
-		if (!p) {
-			p = mmap(NULL, (ops + 1) * size, PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-			if (p == MAP_FAILED)
-				die("mmap");
-		}
-		p[ops * size] = 1;
 		if (w)
 			bench_start(ROW_minor_fault);
-		for (int i = 0; i < ops; i++)
-			p[i * size] = 1;
+		for (int i = 0; i < FAULTS; i++)
+			*(volatile char *)(p + i * size) = 1;
 		if (w)
-			bench_stop(64);
-		madvise((void *)p, ops * size, MADV_DONTNEED);
+			bench_stop(FAULTS);
+		madvise(p, FAULTS * size, MADV_DONTNEED);
 	}
+	munmap(p, FAULTS * size);
 }
 
 static volatile int handled;
@@ -208,8 +204,8 @@ static void do_signal(void)
 
 	if (sigaction(SIGUSR1, &sa, NULL))
 		die("sigaction");
-	WINDOW(ROW_signal, 100, sc(__NR_kill, sc(__NR_getpid, 0, 0, 0), SIGUSR1, 0));
-	if (handled != 100 * (WINDOWS + 1))
+	WINDOW(ROW_signal, 20, sc(__NR_kill, sc(__NR_getpid, 0, 0, 0), SIGUSR1, 0));
+	if (handled != 20 * (WINDOWS + 1))
 		die("signal handler");
 }
 
@@ -233,7 +229,7 @@ static void pingpong(void)
 		}
 		_exit(0);
 	}
-	WINDOW(ROW_pingpong, 50, {
+	WINDOW(ROW_pingpong, 20, {
 		use_vector();
 		sc(__NR_write, there[1], (long)&c, 1);
 		if (sc(__NR_read, back[0], (long)&c, 1) != 1)
@@ -245,6 +241,16 @@ static void pingpong(void)
 	close(there[0]);
 	close(back[0]);
 	close(back[1]);
+}
+
+/* Nothing but a loop; what the kernel does in a window is the timer interrupts. */
+static void timer_user(void)
+{
+	for (int w = 0; w < 10; w++) {
+		bench_start(ROW_timer_user);
+		asm volatile("mtctr %0; 0: bdnz 0b" :: "r" (5000000L) : "ctr");
+		bench_stop(1);
+	}
 }
 
 static const struct {
@@ -259,6 +265,7 @@ static const struct {
 	{ "execve", do_execve },
 	{ "minor_fault", minor_fault },
 	{ "signal", do_signal },
+	{ "timer_user", timer_user },
 	{ "pingpong", pingpong },
 };
 
