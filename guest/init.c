@@ -5,8 +5,9 @@
  * What to do comes from the kernel command line:
  *
  *   lab.run=TEST,TEST,...  what to run, in this order; nothing: boot, power off
- *       TEST is NAME:ARG:ARG...  runs /lab/NAME with these arguments
- *               @LIST            runs each line of the file /lab/LIST
+ *       TEST is NAME:ARG:ARG...  runs the program /lab/NAME with these arguments
+ *               NAME             if /lab/NAME is a text: runs each TEST in it,
+ *                                one a line, without those that start with #
  *               shell            an interactive shell on the console
  *   lab.timeout=SECONDS    how long one test may take, 120 if not given
  *   lab.end=reboot         reset at the end, for machines without a power-off
@@ -214,14 +215,16 @@ static void add_test(const char *test)
 		tests[nr_tests++] = strdup(test);
 }
 
-static void add_list(const char *name)
+/* A test from the command line: a program, or a text with a test a line. */
+static void add_tests(const char *name)
 {
-	char path[256], *buf, *line, *save;
+	char path[256], *buf = NULL, *line, *save;
 
-	snprintf(path, sizeof(path), "/lab/%s", name + 1);
-	buf = read_file(path);
+	snprintf(path, sizeof(path), "/lab/%s", name);
+	if (access(path, X_OK))
+		buf = read_file(path);
 	if (!buf) {
-		add_test(name);		/* and it will fail, visibly */
+		add_test(name);		/* if there is none, it fails visibly */
 		return;
 	}
 	for (line = strtok_r(buf, "\n", &save); line;
@@ -236,12 +239,8 @@ static void collect_tests(void)
 	char *run = strdup(option("lab.run")), *word, *save;
 
 	for (word = strtok_r(run, ",", &save); word;
-	     word = strtok_r(NULL, ",", &save)) {
-		if (word[0] == '@')
-			add_list(word);
-		else
-			add_test(word);
-	}
+	     word = strtok_r(NULL, ",", &save))
+		add_tests(word);
 	free(run);
 }
 
@@ -403,7 +402,7 @@ static int run_shell(void)
 	pid_t pid;
 
 	if (access("/bin/sh", X_OK)) {
-		say("# shell: there is none in this image");
+		say("# shell: this image has none; ppc64le-shell has");
 		return -1;
 	}
 	say("# shell: type exit to go on");

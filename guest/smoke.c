@@ -45,7 +45,7 @@ struct gprs {
 	unsigned long gpr[32], cr, lr, ctr, xer;
 };
 
-/* regs.S */
+/* smoke.S */
 void gpr_sc(const struct gprs *in, struct gprs *out);
 void gpr_scv(const struct gprs *in, struct gprs *out);
 void gpr_spin(const struct gprs *in, struct gprs *out);
