@@ -19,7 +19,7 @@ vmlinux = $(BUILD)/$(TREE)/out-$(CONFIG)/vmlinux
 help: ## this list
 	@echo "make TARGET [VARIABLE=VALUE ...]"
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## /  \1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 14
 	@echo
 	@echo "  MACHINE=    one of: $$(tools/boot -m list | tr '\n' ' ')" | fold -s -w 74 | sed '2,$$s/^/              /'
 	@echo "  CPUS=       how many the guest has (1)"
@@ -56,3 +56,21 @@ clean: ## remove build/, unless that loses commits (FORCE=1: in any case)
 	@tools/clean
 
 .PHONY: help boot test tree export kernel shell check clean
+
+# KERNEL_A= and KERNEL_B= are any two vmlinux files, instead of base and series;
+# ROW= is a row of the table, by number or name.
+bench_kernels = $(or $(KERNEL_A),$(BUILD)/linux-base/out-$(CONFIG)/vmlinux) \
+	$(if $(KERNEL_A),$(KERNEL_B),$(BUILD)/linux/out-$(CONFIG)/vmlinux)
+bench_args = $(if $(MACHINE),-m $(MACHINE)) $(if $(APPEND),-a "$(APPEND)") $(bench_kernels)
+
+bench: $(if $(KERNEL_A),,bench-build) ## what operations cost in base and series, in instructions
+	@tools/bench -2 -p $(bench_args)
+
+bench-diff: ## a ROW of the last bench, by symbol and kind of instruction
+	@tools/bench -l -r $(or $(ROW),1) $(bench_args)
+
+bench-build: tree
+	@tools/kernel linux-base $(CONFIG)
+	@tools/kernel linux $(CONFIG)
+
+.PHONY: bench bench-diff bench-build
