@@ -14,6 +14,7 @@
  *	-t		tab-separated, for scripts: row, name, A, spread [, B, spread]
  *	-j		everything as JSON
  *	-s		an SVG picture: each row of B in percent of A
+ *	-m FILE		modelled cycles of each row, costs from FILE (bench/power-latency)
  *	-c CPU		count this vCPU only (needs percpu=on)
  *	-f PERCENT	exit 1 if a row of B is worse than A by more than that
  *
@@ -642,6 +643,90 @@ static void print_json(struct kernel *a, struct kernel *b)
 	printf("\n]\n");
 }
 
+/* One line of bench/power-latency. */
+static struct cost {
+	char name[32];
+	double cycles[2];		/* POWER9, POWER10 */
+	bool assumed;
+} costs[MAX_CLASSES];
+static int nr_costs;
+
+static void read_costs(const char *file)
+{
+	FILE *f = fopen(file, "r");
+	char line[256], source[128];
+
+	if (!f)
+		die("cannot be read", file);
+	while (fgets(line, sizeof(line), f)) {
+		struct cost *c = &costs[nr_costs];
+
+		if (line[0] == '#')
+			continue;
+		if (nr_costs == MAX_CLASSES ||
+		    sscanf(line, "%31[^|]| %lf | %lf | %127[^\n]", c->name, &c->cycles[0],
+			   &c->cycles[1], source) != 4)
+			die("has a line that is not: class | cycles | cycles | source", file);
+		for (char *end = c->name + strlen(c->name); end > c->name && end[-1] == ' ';)
+			*--end = 0;
+		c->assumed = !strncmp(source, "assumed", 7);
+		nr_costs++;
+	}
+	fclose(f);
+}
+
+static const struct cost *find_cost(const char *class)
+{
+	size_t first = strcspn(class, " ");
+
+	for (int i = 0; i < nr_costs; i++)
+		if (!strcmp(costs[i].name, class))
+			return &costs[i];
+	for (int i = 0; i < nr_costs; i++)
+		if (strlen(costs[i].name) == first && !strncmp(costs[i].name, class, first))
+			return &costs[i];
+	die("has no cost", class);
+	return NULL;
+}
+
+static double cycles(const struct row *row, int cpu, double factor)
+{
+	double sum = 0;
+
+	for (int i = 0; i < nr_classes; i++) {
+		const struct cost *c = find_cost(classes[i]);
+
+		sum += row->by_class[i] * c->cycles[cpu] * (c->assumed ? factor : 1);
+	}
+	return sum;
+}
+
+static void print_cycles(struct kernel *a, struct kernel *b)
+{
+	static const double factors[] = { 1, 0.5, 2 };
+
+	printf("Modelled cycles per operation: a model, no measurement. \"x 0.5\", \"x 2\":\n"
+	       "what is assumed and not published at half and at twice its value.\n");
+	printf("row  %-34s CPU      assumed %12s", "figure", b ? "base" : "cycles");
+	printf(b ? " %12s  change\n" : "\n", "series");
+	for (int i = 0; i < MAX_ROW; i++) {
+		if (!a->rows[i].nr_windows || (b && !b->rows[i].nr_windows))
+			continue;
+		for (int line = 0; line < 6; line++) {
+			double x = cycles(&a->rows[i], line / 3, factors[line % 3]), y;
+
+			printf("%3d  %-34s %-8s x %-5g %12.0f", i, row_text(i, true),
+			       line / 3 ? "POWER10" : "POWER9", factors[line % 3], x);
+			if (b) {
+				y = cycles(&b->rows[i], line / 3, factors[line % 3]);
+				printf(" %12.0f  ", y);
+				print_change(x, y);
+			}
+			printf("\n");
+		}
+	}
+}
+
 /* A bar a row: B in percent of A, with A's 100 % as a line. */
 static void print_svg(struct kernel *a, struct kernel *b)
 {
@@ -697,7 +782,7 @@ static int check_worse(struct kernel *a, struct kernel *b, double limit)
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j | -s] [-c CPU] [-f PERCENT]\n"
+	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j | -s | -m FILE] [-c CPU] [-f PERCENT]\n"
 		"              A.raw A.sym [B.raw B.sym]\n");
 }
 
@@ -710,7 +795,7 @@ int main(int argc, char **argv)
 	size_t max = 25;
 	int row = 0, opt;
 
-	while ((opt = getopt(argc, argv, "r:an:tjsc:f:h")) != -1) {
+	while ((opt = getopt(argc, argv, "r:an:tjsm:c:f:h")) != -1) {
 		switch (opt) {
 		case 'r':	row = row_number(optarg);	break;
 		case 'a':	insns = true;			break;
@@ -718,6 +803,7 @@ int main(int argc, char **argv)
 		case 't':	tabs = true;			break;
 		case 'j':	json = true;			break;
 		case 's':	svg = true;			break;
+		case 'm':	read_costs(optarg);		break;
 		case 'c':	only_cpu = atoi(optarg);	break;
 		case 'f':	limit = atof(optarg);		break;
 		case 'h':	usage(stdout);			return 0;
@@ -740,6 +826,8 @@ int main(int argc, char **argv)
 
 	if (json)
 		print_json(&a, second);
+	else if (nr_costs)
+		print_cycles(&a, second);
 	else if (svg && second)
 		print_svg(&a, second);
 	else if (row && insns)
