@@ -466,20 +466,27 @@ TEST("twenty forked children exit with the code they were told")
 	}
 }
 
+static volatile int vfork_seen;
+
+static pid_t vfork_and_exec(int i)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		vfork_seen = i;
+		execl("/proc/self/exe", "smoke", "--exec-probe", "42", NULL);
+		_exit(1);
+	}
+	return pid;
+}
+
 TEST("vfork runs the child first and exec in it works")
 {
-	static volatile int seen;
-
 	for (int i = 1; i <= 10; i++) {
-		pid_t pid = vfork();
+		pid_t pid = vfork_and_exec(i);
 
-		if (!pid) {
-			seen = i;
-			execl("/proc/self/exe", "smoke", "--exec-probe", "42", NULL);
-			_exit(1);
-		}
 		CHECK(pid > 0);
-		CHECK_EQ(seen, i);
+		CHECK_EQ(vfork_seen, i);
 		CHECK_EXIT(pid, 42);
 	}
 }
