@@ -189,6 +189,26 @@ bool pin_to_cpu(int cpu)
 	return !sched_setaffinity(0, sizeof(set), &set);
 }
 
+bool wait_until_asleep(pid_t pid)
+{
+	char path[64], line[256], *state;
+	int tries;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	for (tries = 0; tries < 5000; tries++) {
+		f = fopen(path, "r");
+		if (!f)
+			return false;
+		state = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+		fclose(f);
+		if (state && state[2] == 'S')
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
 long sys_ptrace(int request, pid_t pid, unsigned long addr, void *data)
 {
 	return syscall(SYS_ptrace, request, pid, addr, data);

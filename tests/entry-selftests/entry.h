@@ -243,6 +243,16 @@ bool pin_to_cpu(int cpu);
  */
 long sys_ptrace(int request, pid_t pid, unsigned long addr, void *data);
 
+/* The registers in a ucontext_t, indexed by PT_* */
+#if __BITS_PER_LONG == 64
+#define UC_GREGS(uc)	((uc)->uc_mcontext.gp_regs)
+#else
+#define UC_GREGS(uc)	((uc)->uc_mcontext.uc_regs->gregs)
+#endif
+
+/* Waits until @pid sleeps; false if it does not */
+bool wait_until_asleep(pid_t pid);
+
 /* Registers of a stopped tracee; both return 0 or -1 with errno */
 int tracee_get(pid_t pid, struct pt_regs *regs);
 int tracee_set(pid_t pid, const struct pt_regs *regs);

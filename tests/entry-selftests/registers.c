@@ -21,12 +21,6 @@
 #include "../../kselftest_harness.h"
 #include "entry.h"
 
-#if __BITS_PER_LONG == 64
-#define UC_GREGS(uc)	((uc)->uc_mcontext.gp_regs)
-#else
-#define UC_GREGS(uc)	((uc)->uc_mcontext.uc_regs->gregs)
-#endif
-
 FIXTURE(regs) {
 	enum entry_way way;
 	entry_run_fn run;

@@ -30,12 +30,6 @@
 #define SYS_USER_DISPATCH		2
 #endif
 
-#if __BITS_PER_LONG == 64
-#define UC_GREGS(uc)	((uc)->uc_mcontext.gp_regs)
-#else
-#define UC_GREGS(uc)	((uc)->uc_mcontext.uc_regs->gregs)
-#endif
-
 /* read() returns this to the kernel's own signal code, and it is seen there */
 #define ERESTARTSYS	512
 
@@ -448,27 +442,6 @@ TEST_F(abi, a_seccomp_stop_has_enosys_in_r3_and_the_argument_in_orig_gpr3)
 	EXPECT_EQ(0, tracee_finish(t));
 	EXPECT_EQ(getpid(), t->call->r3);
 	EXPECT_FALSE(t->call->so);
-}
-
-/* Waits until the child sleeps in its call. */
-static bool wait_until_asleep(pid_t pid)
-{
-	char path[64], line[256], *state;
-	int tries;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	for (tries = 0; tries < 5000; tries++) {
-		f = fopen(path, "r");
-		if (!f)
-			return false;
-		state = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-		fclose(f);
-		if (state && state[2] == 'S')
-			return true;
-		usleep(1000);
-	}
-	return false;
 }
 
 /* ERESTARTSYS is shown to a tracer, and to nobody else */
