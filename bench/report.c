@@ -18,12 +18,13 @@
  *	-c CPU		count this vCPU only (needs percpu=on)
  *	-f PERCENT	exit 1 if a row of B is worse than A by more than that
  *
- * The figure of a row is its cheapest window: the one with the least of other
- * people's work in it (slab and page allocator refills, RCU callbacks). A window
- * in which an asynchronous interrupt came in (a timer tick) is left out; if a
- * row has no other windows, they are used and the figure is marked "~". The
- * spread is the dearest window minus the cheapest one, per operation; for most
- * rows it is 0. In the rows that measure interrupts, each interrupt is an operation.
+ * The figure of a row is one of its windows: with all of them sorted by cost, the
+ * one a quarter from the cheapest. In most rows all windows are equal. In the others
+ * (fork, execve, ping-pong) work falls in that is not the operation's own: slab and
+ * page allocator refills, RCU callbacks. A window in which an asynchronous interrupt
+ * came in (a timer tick) is left out; if a row has no other windows, they are used and
+ * the figure is marked "~". The spread is the dearest window minus the cheapest one,
+ * per operation. In the rows that measure interrupts, each interrupt is an operation.
  */
 #include <getopt.h>
 #include <math.h>
@@ -64,11 +65,11 @@ struct window {
 	size_t nr_insns;
 };
 
-/* One row of one kernel: all its windows, then the best one per operation. */
+/* One row of one kernel: all its windows, then one of them per operation. */
 struct row {
 	struct window *windows;
 	size_t nr_windows;
-	size_t used;			/* windows that the spread is of */
+	size_t used;			/* the windows that are left */
 	bool dirty;			/* no window without an interrupt */
 	double kernel, user, spread;
 	struct insn *insns;		/* sorted by address */
@@ -285,38 +286,40 @@ static int compare_insns(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+static double per_op(const struct window *w)
+{
+	return (double)w->kernel / w->ops;
+}
+
+static int compare_windows(const void *a, const void *b)
+{
+	double x = per_op(a), y = per_op(b);
+
+	return x < y ? -1 : x > y;
+}
+
 /* From all windows of a row to its figures. */
 static void finish(struct kernel *k, struct row *row, bool timer)
 {
-	struct window *best = NULL;
-	double min = INFINITY, max = 0;
+	struct window *w = row->windows, *best;
 
 	row->dirty = !timer;
 	for (size_t i = 0; i < row->nr_windows; i++) {
 		if (timer)
-			row->windows[i].ops = row->windows[i].interrupts;
-		else if (!row->windows[i].interrupts)
+			w[i].ops = w[i].interrupts;
+		else if (!w[i].interrupts)
 			row->dirty = false;
 	}
-
-	for (size_t i = 0; i < row->nr_windows; i++) {
-		struct window *w = &row->windows[i];
-		double per_op = (double)w->kernel / w->ops;
-
-		if (!w->ops || (!timer && w->interrupts && !row->dirty))
-			continue;
-		row->used++;
-		max = fmax(max, per_op);
-		if (per_op < min) {
-			min = per_op;
-			best = w;
-		}
-	}
-	if (!best)
+	for (size_t i = 0; i < row->nr_windows; i++)
+		if (w[i].ops && (timer || !w[i].interrupts || row->dirty))
+			w[row->used++] = w[i];
+	if (!row->used)
 		die("no timer interrupt came in", k->file);
-	row->kernel = min;
+	qsort(w, row->used, sizeof(*w), compare_windows);
+	best = &w[row->used / 4];
+	row->kernel = per_op(best);
 	row->user = (double)best->user / best->ops;
-	row->spread = max - min;
+	row->spread = per_op(&w[row->used - 1]) - per_op(w);
 
 	row->insns = best->insns;
 	row->nr_insns = best->nr_insns;
