@@ -15,7 +15,6 @@
  *	-j		everything as JSON
  *	-s		an SVG picture: each row of B in percent of A
  *	-m FILE		modelled cycles of each row, costs from FILE (bench/power-latency)
- *	-c CPU		count this vCPU only (needs percpu=on)
  *	-f PERCENT	exit 1 if a row of B is worse than A by more than that
  *
  * The figure of a row is one of its windows: with all of them sorted by cost, the
@@ -24,7 +23,9 @@
  * page allocator refills, RCU callbacks. A window in which an asynchronous interrupt
  * came in (a timer tick) is left out; if a row has no other windows, they are used and
  * the figure is marked "~". The spread is the dearest window minus the cheapest one,
- * per operation. In the rows that measure interrupts, each interrupt is an operation.
+ * per operation. In the rows that measure timer interrupts, each is an operation. In
+ * the rows of the module, code of modules does not count. An IPI makes two rows: what
+ * CPU 0 did for it, the sender, and what all others did.
  */
 #include <getopt.h>
 #include <math.h>
@@ -100,7 +101,6 @@ static const struct {
 
 static char *classes[MAX_CLASSES];
 static int nr_classes;
-static int only_cpu = -1;
 
 static void die(const char *what, const char *which)
 {
@@ -213,28 +213,65 @@ static unsigned int vector_at(const struct kernel *k, uint64_t addr)
 	return 0;
 }
 
-/* 0x500, 0x900, 0x980, 0xa00, 0xe60, 0xe80, 0xea0, 0xf00 or their C handlers */
-static bool is_interrupt(const struct kernel *k, uint64_t addr)
+/*
+ * Does an asynchronous interrupt arrive at @addr? By its vector, or where that is not
+ * at a fixed place, by its C handler. IPIs are what @ipi rows measure.
+ */
+static bool is_interrupt(const struct kernel *k, uint64_t addr, bool ipi)
 {
-	static const unsigned int async[] = {
-		0x500, 0x900, 0x980, 0xa00, 0xe60, 0xe80, 0xea0, 0xf00
-	};
+	static const unsigned int timer[] = { 0x900, 0x980 };
+	static const unsigned int other[] = { 0x500, 0xa00, 0xe60, 0xe80, 0xea0, 0xf00 };
 	unsigned int vector = vector_at(k, addr);
 	size_t i;
 
-	for (i = 0; i < sizeof(async) / sizeof(async[0]); i++)
-		if (vector == async[i])
+	for (i = 0; i < sizeof(timer) / sizeof(timer[0]); i++)
+		if (vector == timer[i])
 			return true;
+	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (vector == other[i])
+			return !ipi;
 	i = find_symbol(k, addr);
-	return i < k->nr_symbols && k->symbols[i].addr == addr &&
-	       (!strcmp(k->symbols[i].name, "timer_interrupt") ||
-		!strcmp(k->symbols[i].name, "do_IRQ"));
+	if (i == k->nr_symbols || k->symbols[i].addr != addr)
+		return false;
+	return !strcmp(k->symbols[i].name, "timer_interrupt") ||
+	       (!ipi && !strcmp(k->symbols[i].name, "do_IRQ"));
+}
+
+static struct window *new_window(struct kernel *k, unsigned int number, unsigned int ops)
+{
+	struct row *row = &k->rows[number];
+	struct window *w;
+
+	row->windows = grow(row->windows, row->nr_windows, sizeof(*w));
+	w = &row->windows[row->nr_windows++];
+	memset(w, 0, sizeof(*w));
+	w->ops = ops;
+	return w;
+}
+
+static void add_insn(struct kernel *k, struct window *w, unsigned int number,
+		     uint64_t addr, uint64_t count, uint32_t word)
+{
+	bool module = number >= ROW_timer_kernel && number <= ROW_ipi_self;
+	bool ipi = number >= ROW_ipi_busy && number <= ROW_ipi_self;
+
+	if (addr < 0x10000000)		/* real mode */
+		addr |= k->base;
+	if (module && find_symbol(k, addr) == k->nr_symbols)
+		return;
+	w->kernel += count;
+	if (is_interrupt(k, addr, ipi))
+		w->interrupts += count;
+	w->insns = grow(w->insns, w->nr_insns, sizeof(*w->insns));
+	w->insns[w->nr_insns].addr = addr;
+	w->insns[w->nr_insns].word = word;
+	w->insns[w->nr_insns++].count = count;
 }
 
 static void read_windows(struct kernel *k, const char *file)
 {
 	FILE *f = fopen(file, "r");
-	struct window *w = NULL;
+	struct window *w = NULL, *sender = NULL;
 	unsigned int number, ops, word;
 	unsigned long long addr, count;
 	char line[128];
@@ -245,31 +282,16 @@ static void read_windows(struct kernel *k, const char *file)
 	k->file = file;
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "window %u %u", &number, &ops) == 2) {
-			struct row *row = &k->rows[number];
-
-			if (number >= MAX_ROW || !ops)
+			if (number >= BENCH_SENDER || !ops)
 				die("has a window that makes no sense", file);
-			row->windows = grow(row->windows, row->nr_windows,
-					    sizeof(*w));
-			w = &row->windows[row->nr_windows++];
-			memset(w, 0, sizeof(*w));
-			w->ops = ops;
+			w = sender = new_window(k, number, ops);
+			if (number >= ROW_ipi_busy && number <= ROW_ipi_lock)
+				sender = new_window(k, number + BENCH_SENDER, ops);
 		} else if (w && sscanf(line, "%d user %llu", &cpu, &count) == 2) {
-			if (only_cpu < 0 || cpu == only_cpu)
-				w->user += count;
+			(cpu ? w : sender)->user += count;
 		} else if (w && sscanf(line, "%d %llx %llu %x", &cpu, &addr, &count,
 				       &word) == 4) {
-			if (only_cpu >= 0 && cpu != only_cpu)
-				continue;
-			if (addr < 0x10000000)		/* real mode */
-				addr |= k->base;
-			w->kernel += count;
-			if (is_interrupt(k, addr))
-				w->interrupts += count;
-			w->insns = grow(w->insns, w->nr_insns, sizeof(*w->insns));
-			w->insns[w->nr_insns].addr = addr;
-			w->insns[w->nr_insns].word = word;
-			w->insns[w->nr_insns++].count = count;
+			add_insn(k, cpu ? w : sender, number, addr, count, word);
 		} else if (!strcmp(line, "end\n")) {
 			w = NULL;
 		} else {
@@ -785,7 +807,7 @@ static int check_worse(struct kernel *a, struct kernel *b, double limit)
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j | -s | -m FILE] [-c CPU] [-f PERCENT]\n"
+	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j | -s | -m FILE] [-f PERCENT]\n"
 		"              A.raw A.sym [B.raw B.sym]\n");
 }
 
@@ -798,7 +820,7 @@ int main(int argc, char **argv)
 	size_t max = 25;
 	int row = 0, opt;
 
-	while ((opt = getopt(argc, argv, "r:an:tjsm:c:f:h")) != -1) {
+	while ((opt = getopt(argc, argv, "r:an:tjsm:f:h")) != -1) {
 		switch (opt) {
 		case 'r':	row = row_number(optarg);	break;
 		case 'a':	insns = true;			break;
@@ -807,7 +829,6 @@ int main(int argc, char **argv)
 		case 'j':	json = true;			break;
 		case 's':	svg = true;			break;
 		case 'm':	read_costs(optarg);		break;
-		case 'c':	only_cpu = atoi(optarg);	break;
 		case 'f':	limit = atof(optarg);		break;
 		case 'h':	usage(stdout);			return 0;
 		default:	usage(stderr);			return 2;

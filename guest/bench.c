@@ -10,6 +10,7 @@
  * of them see no timer tick; report.c drops those that do.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,6 +81,11 @@ static inline long scv(long nr, long a)
 	return r3;
 }
 #endif
+
+static inline void spin(long n)
+{
+	asm volatile("mtctr %0; 0: bdnz 0b" :: "r" (n) : "ctr");
+}
 
 /* One row: OPS times STATEMENT in each window, after a window that is not counted. */
 #define WINDOW(row, ops, statement) do {		\
@@ -251,10 +257,71 @@ static void timer_user(void)
 {
 	for (int w = 0; w < 10; w++) {
 		bench_start(ROW_timer_user);
-		asm volatile("mtctr %0; 0: bdnz 0b" :: "r" (5000000L) : "ctr");
+		spin(5000000);
 		bench_stop(1);
 	}
 }
+
+/*
+ * Rows that the module runs while it is being loaded. Without the module, or with too
+ * few CPUs, there is no such row.
+ */
+static void module_row(int row)
+{
+	char parameter[16];
+	int fd = open("/lab/labbench.ko", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	snprintf(parameter, sizeof(parameter), "row=%d", row);
+	if (!syscall(__NR_finit_module, fd, parameter, 0)) {
+		if (syscall(__NR_delete_module, "labbench", 0))
+			die("delete_module");
+	} else if (errno != ENODEV) {
+		die("finit_module");
+	}
+	close(fd);
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+}
+
+/* CPU 1 is in user space, in a loop that lets the emulator run other CPUs. */
+static void ipi_busy(void)
+{
+	pid_t pid;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		return;
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		pin(1);
+		for (;;) {
+			spin(1000);
+			asm volatile("or 1,1,1; or 2,2,2" ::: "memory");
+		}
+	}
+	usleep(20000);
+	module_row(ROW_ipi_busy);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+#define MODULE_ROW(name) static void name(void) { module_row(ROW_##name); }
+MODULE_ROW(timer_kernel)
+MODULE_ROW(ipi_idle)
+MODULE_ROW(ipi_broadcast)
+MODULE_ROW(ipi_lock)
+MODULE_ROW(ipi_self)
 
 static const struct {
 	const char *name;
@@ -269,14 +336,19 @@ static const struct {
 	{ "minor_fault", minor_fault },
 	{ "signal", do_signal },
 	{ "timer_user", timer_user },
+	{ "timer_kernel", timer_kernel },
 	{ "pingpong", pingpong },
+	{ "ipi_busy", ipi_busy },
+	{ "ipi_idle", ipi_idle },
+	{ "ipi_broadcast", ipi_broadcast },
+	{ "ipi_lock", ipi_lock },
+	{ "ipi_self", ipi_self },
 };
 
 #define NR_ROWS	(sizeof(rows) / sizeof(rows[0]))
 
 int main(int argc, char **argv)
 {
-	cpu_set_t one;
 	int i, k;
 
 	if (argc == 3 && !strcmp(argv[1], "--exec-step"))
@@ -288,10 +360,7 @@ int main(int argc, char **argv)
 		execv("/proc/self/exe", argv);
 		die("execve");
 	}
-	CPU_ZERO(&one);
-	CPU_SET(0, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
-		die("sched_setaffinity");
+	pin(0);
 
 	for (k = 1; k < argc; k++) {
 		for (i = 0; i < (int)NR_ROWS; i++)
