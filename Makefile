@@ -64,7 +64,7 @@ bench_kernels = $(or $(KERNEL_A),$(BUILD)/linux-base/out-$(CONFIG)/vmlinux) \
 bench_args = $(if $(MACHINE),-m $(MACHINE)) $(if $(APPEND),-a "$(APPEND)") $(bench_kernels)
 
 bench: $(if $(KERNEL_A),,bench-build) ## what operations cost in base and series, in instructions
-	@tools/bench -2 -p $(bench_args)
+	@tools/bench -2 -p $(if $(KERNEL_A),,-i) $(bench_args)
 
 bench-diff: ## a ROW of the last bench, by symbol and kind of instruction
 	@tools/bench -l -r $(or $(ROW),1) $(bench_args)

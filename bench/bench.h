@@ -17,6 +17,9 @@
 #define BENCH_MARK_START	(BENCH_MARK | 1 << 16)
 #define BENCH_MARK_STOP		(BENCH_MARK | 2 << 16)
 
+/* Below it is a kernel's real-mode code; user programs are linked at 256 MiB and above. */
+#define BENCH_USER_START	0x10000000ull
+
 #define bench_start(row) asm volatile("twi 0,1,%0" :: "i" (row) : "memory")
 #define bench_stop(ops)	 asm volatile("twi 0,2,%0" :: "i" (ops) : "memory")
 

@@ -21,8 +21,7 @@
  *	end
  *
  * A kernel address is one in the upper part of the address space, or a low one
- * (below USER_START): that is a vector or entry code in real mode. User programs
- * are linked at 256 MiB and above.
+ * (below BENCH_USER_START): that is a vector or entry code in real mode.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +31,6 @@
 #include "bench.h"
 #include "qemu-plugin.h"
 
-#define USER_START	0x10000000ull
 #define PAGE_INSNS	16384			/* 64 KiB of code */
 #define HASH		4096
 
@@ -159,7 +157,7 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t addr = qemu_plugin_insn_vaddr(insn);
 		const uint8_t *bytes = qemu_plugin_insn_data(insn);
-		bool kernel = addr >= kernel_start || addr < USER_START;
+		bool kernel = addr >= kernel_start || addr < BENCH_USER_START;
 		uint64_t *counter = user;
 		uint32_t word;
 

@@ -255,7 +255,7 @@ static void add_insn(struct kernel *k, struct window *w, unsigned int number,
 	bool module = number >= ROW_timer_kernel && number <= ROW_ipi_self;
 	bool ipi = number >= ROW_ipi_busy && number <= ROW_ipi_self;
 
-	if (addr < 0x10000000)		/* real mode */
+	if (addr < BENCH_USER_START)		/* real mode */
 		addr |= k->base;
 	if (module && find_symbol(k, addr) == k->nr_symbols)
 		return;

@@ -18,7 +18,6 @@
 #define WINDOWS		30
 #define OPS		4
 #define GAP_US		250		/* for an idle CPU to become idle again */
-#define TARGET		1		/* the CPU that gets a single IPI */
 
 enum {
 #define ROW_NUMBER(number, name, text)	ROW_##name = number,
@@ -94,9 +93,10 @@ static void timer_kernel(void)
 
 static int __init labbench_init(void)
 {
-	int others = num_online_cpus() - 1;
+	/* The last CPU, on the last node, gets a single IPI. */
+	int last = num_online_cpus() - 1, others = last;
 
-	if (row != ROW_timer_kernel && (others < 1 || !cpu_online(TARGET)))
+	if (row != ROW_timer_kernel && (last < 1 || !cpu_online(last)))
 		return -ENODEV;
 
 	switch (row) {
@@ -105,11 +105,11 @@ static int __init labbench_init(void)
 		break;
 	case ROW_ipi_busy:
 		WINDOWS_OF(ROW_ipi_busy, 1,
-			   smp_call_function_single(TARGET, receive, NULL, 0));
+			   smp_call_function_single(last, receive, NULL, 0));
 		break;
 	case ROW_ipi_idle:
 		WINDOWS_OF(ROW_ipi_idle, 1,
-			   smp_call_function_single(TARGET, receive, NULL, 0));
+			   smp_call_function_single(last, receive, NULL, 0));
 		break;
 	case ROW_ipi_broadcast:
 		WINDOWS_OF(ROW_ipi_broadcast, others,
