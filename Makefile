@@ -61,10 +61,10 @@ clean: ## remove build/, unless that loses commits (FORCE=1: in any case)
 # ROW= is a row of the table, by number or name.
 bench_kernels = $(or $(KERNEL_A),$(BUILD)/linux-base/out-$(CONFIG)/vmlinux) \
 	$(if $(KERNEL_A),$(KERNEL_B),$(BUILD)/linux/out-$(CONFIG)/vmlinux)
-bench_args = $(if $(MACHINE),-m $(MACHINE)) $(if $(APPEND),-a "$(APPEND)") $(bench_kernels)
+bench_args = $(if $(MACHINE),-m $(MACHINE)) $(if $(APPEND),-a "$(APPEND)")
 
 bench: $(if $(KERNEL_A),,bench-build) ## what operations cost in base and series, in instructions
-	@tools/bench -2 -p $(if $(KERNEL_A),,-i) $(bench_args)
+	@tools/bench -2 -p $(if $(KERNEL_A),,-i) $(bench_args) $(bench_kernels)
 
 bench-diff: ## a ROW of the last bench, by symbol and kind of instruction
 	@tools/bench -l -r $(or $(ROW),1) $(bench_args)
