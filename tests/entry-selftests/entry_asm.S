@@ -41,6 +41,7 @@
 	OP_REGS	PPC_STL, REGS_LONG, 13, 31, %r1, FRAME_GPR, 13
 
 	PPC_LL	r5,REGS_SETS(r3)
+	PPC_STL	r5,REGS_SETS(r4)
 
 	/* FPSCR first, through an FPR; then the FPRs */
 	andi.	r0,r5,SET_FP|SET_VSX

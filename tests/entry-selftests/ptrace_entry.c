@@ -364,7 +364,6 @@ TEST_F(stop, all_registers_can_be_changed_at_entry_and_at_exit)
 	for (at_exit = 0; at_exit < 2; at_exit++) {
 		canaries_fill(&shared->in, 1);
 		shared->in.gpr[0] = SYS_getppid;
-		shared->out = shared->in;
 		pid = fork();
 		ASSERT_LE(0, pid);
 		if (!pid) {
@@ -774,7 +773,6 @@ TEST_F(stop, exec_starts_with_clean_registers)
 	pid_t pid;
 
 	canaries_fill(&in, 3);
-	out = in;
 	in.gpr[0] = SYS_execve;
 	in.gpr[3] = (unsigned long)"/proc/self/exe";
 	in.gpr[4] = (unsigned long)argv;

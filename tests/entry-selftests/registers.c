@@ -135,8 +135,7 @@ static int check_calls(enum entry_way way, const char *what)
 	for (round = 0; round < 4; round++) {
 		for (i = 0; i < ARRAY_SIZE(calls); i++) {
 			canaries_fill(&in, round * 100 + i);
-			out = in;
-			in.gpr[0] = calls[i].nr;
+				in.gpr[0] = calls[i].nr;
 			in.gpr[3] = calls[i].arg[0];
 			in.gpr[4] = calls[i].arg[1];
 			in.gpr[5] = calls[i].arg[2];
@@ -217,7 +216,6 @@ TEST_F(regs, a_call_that_takes_a_signal_keeps_what_is_preserved)
 	signal(SIGUSR1, spoil_registers);
 	for (i = 0; i < 20; i++) {
 		canaries_fill(&in, i);
-		out = in;
 		in.gpr[0] = SYS_kill;
 		in.gpr[3] = getpid();
 		in.gpr[4] = SIGUSR1;
@@ -282,7 +280,6 @@ TEST_F(regs, sigreturn_to_a_call_loads_every_register_of_the_context)
 		want.xer = uc_new.xer;
 		want.lr = uc_new.lr;
 		want.ctr = uc_new.ctr;
-		out = in;
 		in.gpr[0] = SYS_kill;
 		in.gpr[3] = getpid();
 		in.gpr[4] = SIGUSR1;
@@ -303,7 +300,6 @@ TEST_F(regs, a_forked_child_has_the_registers_of_its_parent)
 
 	for (i = 0; i < 10; i++) {
 		canaries_fill(&in, i);
-		out = in;
 		in.gpr[0] = SYS_fork;
 		self->run(&in, &out);
 		/* as of the parent's last context switch, and so it always was */
@@ -332,7 +328,6 @@ TEST(a_page_fault_keeps_every_register)
 	ASSERT_FALSE(p == MAP_FAILED);
 	for (i = 0; i < 50; i++) {
 		canaries_fill(&in, i);
-		out = in;
 		in.gpr[4] = (unsigned long)p + i * page;
 		entry_run_store(&in, &out);
 		EXPECT_EQ((unsigned char)in.gpr[5], p[i * page]);
@@ -357,7 +352,6 @@ TEST(a_fault_with_a_signal_shows_and_keeps_every_register)
 	catch_with(SIGSEGV, skip_instruction);
 	for (i = 0; i < 20; i++) {
 		canaries_fill(&in, i);
-		out = in;
 		in.gpr[4] = 8;
 		entry_run_store(&in, &out);
 		EXPECT_EQ(i + 1, handled);
@@ -391,7 +385,6 @@ static int spin(const char *when, unsigned long seed)
 
 	canaries_fill(&in, seed);
 	in.ctr = TURNS;
-	out = in;
 	want = in;
 	want.ctr = 0;
 	entry_run_spin(&in, &out);
@@ -460,7 +453,6 @@ TEST(sigreturn_to_a_loop_loads_every_register_of_the_context)
 		want.xer = uc_new.xer;
 		want.lr = uc_new.lr;
 		want.ctr = 0;
-		out = in;
 		in.ctr = FOREVER;
 		ASSERT_EQ(0, timer_settime(uc_timer, 0, &uc_delay, NULL));
 		entry_run_spin(&in, &out);
@@ -532,7 +524,6 @@ static struct spinner *spinner_start(unsigned long seed)
 		return NULL;
 	canaries_fill(&s->in, seed);
 	s->in.ctr = FOREVER;
-	s->out = s->in;
 	pid = fork();
 	if (!pid) {
 		entry_run_spin(&s->in, &s->out);

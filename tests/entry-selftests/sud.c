@@ -328,6 +328,7 @@ TEST_F(sud, a_dispatched_call_is_not_seen_by_seccomp)
 
 TEST_F(sud, a_dispatched_call_is_a_signal_stop_and_no_syscall_stop)
 {
+	struct ptrace_syscall_info info;
 	int status, calls = 0;
 	struct pt_regs regs;
 	pid_t pid = fork();
@@ -353,9 +354,10 @@ TEST_F(sud, a_dispatched_call_is_a_signal_stop_and_no_syscall_stop)
 			EXPECT_EQ(self->in.cr, regs.ccr);
 			sig = SIGSYS;
 		} else if (is_syscall_stop(status)) {
-			ASSERT_EQ(0, tracee_get(pid, &regs));
-			calls += regs.gpr[0] == SYS_getppid &&
-				 regs.nip == way_insn(self->way) + 4;
+			ASSERT_LT(0, sys_ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info),
+						&info));
+			calls += info.op == PTRACE_SYSCALL_INFO_ENTRY &&
+				 info.instruction_pointer == way_insn(self->way) + 4;
 		}
 		ASSERT_EQ(0, sys_ptrace(PTRACE_SYSCALL, pid, 0, (void *)(long)sig));
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
