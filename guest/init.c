@@ -335,7 +335,8 @@ static int run_test(char **argv, const char *name, int seconds)
 	bool exited = false, open = true;
 	pid_t pid, p;
 
-	if (pipe2(fds, O_CLOEXEC) || (pid = fork()) < 0) {
+	pid = pipe2(fds, O_CLOEXEC) ? -1 : fork();
+	if (pid < 0) {
 		say("# %s: %s", name, strerror(errno));
 		return -1;
 	}

@@ -60,7 +60,10 @@ static inline void ktap_add(const char *text, void (*run)(void))
 	}								\
 	static void KTAP_CAT(ktap_run_, __LINE__)(void)
 
-/* Say something about the test that runs. */
+/**
+ * ktap_note() - say something about the test that runs
+ * @fmt: as of printf, without a newline at its end
+ */
 static inline void __attribute__((format(printf, 1, 2)))
 ktap_note(const char *fmt, ...)
 {
@@ -100,7 +103,14 @@ ktap_note(const char *fmt, ...)
 		}							\
 	} while (0)
 
-/* Wait for @pid, kill it and its group after KTAP_SECONDS. */
+/**
+ * ktap_wait() - wait for the child that runs a test
+ * @pid: the child, leader of its process group
+ *
+ * After KTAP_SECONDS it is killed, and its group in any case.
+ *
+ * Return: its wait status.
+ */
 static inline int ktap_wait(pid_t pid)
 {
 	struct timespec limit = { .tv_sec = KTAP_SECONDS };
@@ -121,7 +131,12 @@ static inline int ktap_wait(pid_t pid)
 	return status;
 }
 
-/* Run test number @i, print its line, return its wait status. */
+/**
+ * ktap_one() - run a test in a child and print its line
+ * @i: number of the test, from 0
+ *
+ * Return: its wait status.
+ */
 static inline int ktap_one(int i)
 {
 	sigset_t chld, old;
@@ -153,9 +168,12 @@ static inline int ktap_one(int i)
 	return status;
 }
 
-/*
- * Run all tests, or those whose numbers are given as arguments. Returns the
- * exit code: 0 if none failed.
+/**
+ * ktap_main() - run the tests of a program
+ * @argc: of main()
+ * @argv: of main(); the numbers of the tests to run, none for all
+ *
+ * Return: the exit code, 0 if no test failed.
  */
 static inline int ktap_main(int argc, char **argv)
 {
