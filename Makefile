@@ -14,6 +14,12 @@ V ?=
 BUILD ?= build
 export BUILD KERNEL V
 
+# A typo shows now, not after the build.
+machines := $(shell tools/boot -m list)
+ifneq ($(filter-out $(machines),$(MACHINE)),)
+$(error no machine '$(filter-out $(machines),$(MACHINE))'; there are: $(machines))
+endif
+
 vmlinux = $(BUILD)/$(TREE)/out-$(CONFIG)/vmlinux
 
 help: ## this list
@@ -21,7 +27,7 @@ help: ## this list
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 14
 	@echo
-	@echo "  MACHINE=    one of: $$(tools/boot -m list | tr '\n' ' ')" | fold -s -w 74 | sed '2,$$s/^/              /'
+	@echo "  MACHINE=    one of: $(machines)" | fold -s -w 74 | sed '2,$$s/^/              /'
 	@echo "  CPUS=       how many the guest has (1)"
 	@echo "  APPEND=     kernel parameters"
 	@echo "  TREE=       linux (the series) or linux-base"
@@ -29,7 +35,7 @@ help: ## this list
 	@echo "  KERNEL=     your own 6.12.y git tree as the base, instead of Debian's source"
 	@echo "  V=1         shows everything; BUILD=DIR builds there instead of in build/"
 
-boot: kernel ## build a kernel with the series, boot it, print what system calls cost
+boot: deps kernel ## build a kernel with the series, boot it, print what system calls cost
 	@tools/guest $(IMAGE)
 	@tools/try $(TREE) $(CONFIG) "$(CPUS)" "$(APPEND)" $(IMAGE) $(MACHINE)
 
@@ -45,9 +51,13 @@ export: ## write the commits of build/linux to patches/ (TOPIC=xive: new ones go
 kernel: tree ## build TREE with CONFIG
 	@tools/kernel $(TREE) $(CONFIG)
 
-shell: kernel ## a shell in a guest
+shell: deps kernel ## a shell in a guest
 	@tools/guest $(IMAGE)-shell
 	@tools/boot -s -m $(or $(MACHINE),pseries9) -c "$(CPUS)" -a "$(APPEND)" -i $(BUILD)/guest/$(IMAGE)-shell.cpio.gz $(vmlinux)
+
+# All packages in one go, before anything takes long.
+deps:
+	@tools/deps tree kernel guest boot
 
 check: ## lint the scripts and the patches
 	@tools/check
@@ -55,7 +65,8 @@ check: ## lint the scripts and the patches
 clean: ## remove build/, unless that loses commits (FORCE=1: in any case)
 	@tools/clean
 
-.PHONY: help boot test tree export kernel shell check clean
+.PHONY: help boot test tree export kernel shell deps check clean
+.NOTPARALLEL:
 
 # KERNEL_A= and KERNEL_B= are any two vmlinux files, instead of base and series;
 # ROW= is a row of the table, by number or name.
