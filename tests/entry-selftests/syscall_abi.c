@@ -166,6 +166,20 @@ static void filter_getppid(unsigned int action)
 	}
 }
 
+/* The slow way through the entry looks at the same 64 bits of the number */
+TEST_F(abi, an_unknown_number_is_enosys_under_seccomp_too)
+{
+	unsigned long enosys = way_errno(self->way, NO_SUCH_CALL);
+
+	filter_getppid(SECCOMP_RET_ALLOW);
+	EXPECT_CALL(9999, 1, enosys, way_so(self->way));
+	EXPECT_CALL(-1UL, 1, enosys, way_so(self->way));
+#if __BITS_PER_LONG == 64
+	EXPECT_CALL(1UL << 32 | SYS_getpid, 1, enosys, way_so(self->way));
+	EXPECT_CALL(-1UL << 32 | SYS_getpid, 1, enosys, way_so(self->way));
+#endif
+}
+
 TEST_F(abi, seccomp_errno_is_an_error)
 {
 	filter_getppid(SECCOMP_RET_ERRNO | 7);
