@@ -80,8 +80,14 @@ bench: $(if $(KERNEL_A),,bench-build) ## what operations cost in base and series
 bench-diff: ## a ROW of the last bench, by symbol and kind of instruction
 	@tools/bench -l -r $(or $(ROW),1) $(bench_args)
 
+bench-all: $(if $(KERNEL_A),,bench-build) ## the same on each pseries and powernv, and with flushes
+	@for machine in pseries8 pseries9 pseries9-hash pseries10 powernv8 powernv9 powernv10; do \
+		tools/bench -m $$machine $(bench_kernels) || exit; \
+	done
+	@tools/bench -m pseries9-flush -a mitigations=auto $(bench_kernels)
+
 bench-build: tree
 	@tools/kernel linux-base $(CONFIG)
 	@tools/kernel linux $(CONFIG)
 
-.PHONY: bench bench-diff bench-build
+.PHONY: bench bench-diff bench-all bench-build

@@ -61,7 +61,8 @@ struct window {
 	unsigned int ops;
 	uint64_t kernel;
 	uint64_t user;
-	int interrupts;			/* asynchronous ones */
+	int interrupts;			/* asynchronous ones, by vector */
+	int handlers;			/* or by handler, where there is none by vector */
 	struct insn *insns;
 	size_t nr_insns;
 };
@@ -189,33 +190,35 @@ static size_t find_symbol(const struct kernel *k, uint64_t addr)
 }
 
 /*
- * The vector that starts at @addr, or 0. Not for Book3E. With relocation on,
- * vectors are 0x4000 higher; scv 0 arrives at 0x3000.
+ * The vector that starts at @addr, or 0. Not for Book3E. On 64-bit, with relocation on,
+ * vectors are 0x4000 higher, and scv 0 arrives at 0x3000. On 32-bit, a handler goes on
+ * where the next vector is not in use: those are not in the list.
  */
 static unsigned int vector_at(const struct kernel *k, uint64_t addr)
 {
 	static const unsigned int vectors[] = {
-		0x100, 0x200, 0x300, 0x380, 0x400, 0x480, 0x500, 0x600, 0x700,
-		0x800, 0x900, 0x980, 0xa00, 0xb00, 0xc00, 0xd00, 0xe00, 0xe20,
-		0xe40, 0xe60, 0xe80, 0xea0, 0xf00, 0xf20, 0xf40, 0xf60, 0xf80,
-		0x1000, 0x1100, 0x1200, 0x1300, 0x1400, 0x1500, 0x1600, 0x1700,
-		0x1800,
+		0x100, 0x200, 0x300, 0x400, 0x500, 0x600, 0x700, 0x800, 0x900, 0xc00,
+		0xd00, 0x1000, 0x1100, 0x1200, 0x1300, 0x1400,
+		/* 64-bit only */
+		0x380, 0x480, 0x980, 0xa00, 0xb00, 0xe00, 0xe20, 0xe40, 0xe60, 0xe80,
+		0xea0, 0xf00, 0xf20, 0xf40, 0xf60, 0xf80, 0x1500, 0x1600, 0x1700, 0x1800,
 	};
+	bool is_64 = k->base > UINT32_MAX;
 	uint64_t offset = addr - k->base;
 
-	if (offset >= 0x3000 && offset < 0x4000)
-		return offset == 0x3000 ? 0x3000 : 0;
-	if (offset >= 0x4000 && offset < 0x6000)
+	if (is_64 && offset == 0x3000)
+		return 0x3000;
+	if (is_64 && offset >= 0x4000 && offset < 0x6000)
 		offset -= 0x4000;
-	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+	for (size_t i = 0; i < (is_64 ? sizeof(vectors) / sizeof(vectors[0]) : 16); i++)
 		if (vectors[i] == offset)
 			return offset;
 	return 0;
 }
 
 /*
- * Does an asynchronous interrupt arrive at @addr? By its vector, or where that is not
- * at a fixed place, by its C handler. IPIs are what @ipi rows measure.
+ * Does an asynchronous interrupt come in at @addr, by its vector? IPIs do not count in
+ * the rows that measure them.
  */
 static bool is_interrupt(const struct kernel *k, uint64_t addr, bool ipi)
 {
@@ -230,7 +233,14 @@ static bool is_interrupt(const struct kernel *k, uint64_t addr, bool ipi)
 	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		if (vector == other[i])
 			return !ipi;
-	i = find_symbol(k, addr);
+	return false;
+}
+
+/* The same by its C handler, for Book3E, whose vectors are anywhere. */
+static bool is_handler(const struct kernel *k, uint64_t addr, bool ipi)
+{
+	size_t i = find_symbol(k, addr);
+
 	if (i == k->nr_symbols || k->symbols[i].addr != addr)
 		return false;
 	return !strcmp(k->symbols[i].name, "timer_interrupt") ||
@@ -262,6 +272,8 @@ static void add_insn(struct kernel *k, struct window *w, unsigned int number,
 	w->kernel += count;
 	if (is_interrupt(k, addr, ipi))
 		w->interrupts += count;
+	else if (is_handler(k, addr, ipi))
+		w->handlers += count;
 	w->insns = grow(w->insns, w->nr_insns, sizeof(*w->insns));
 	w->insns[w->nr_insns].addr = addr;
 	w->insns[w->nr_insns].word = word;
@@ -327,6 +339,8 @@ static void finish(struct kernel *k, struct row *row, bool timer)
 
 	row->dirty = !timer;
 	for (size_t i = 0; i < row->nr_windows; i++) {
+		if (!w[i].interrupts)
+			w[i].interrupts = w[i].handlers;
 		if (timer)
 			w[i].ops = w[i].interrupts;
 		else if (!w[i].interrupts)
