@@ -454,8 +454,8 @@ TEST_F(hostile, a_context_that_goes_on_in_the_kernel_is_sigsegv)
 TEST_F(hostile, no_bit_of_the_msr_comes_from_a_context)
 {
 	struct sigaction sa = { .sa_sigaction = spoil_context, .sa_flags = SA_SIGINFO };
-	/* FP, VEC and VSX come and go; LE is the program's to change */
-	unsigned long msr, ignore = 0x2000 | 1;
+	/* FP with FE0 and FE1, VEC and VSX come and go; LE is the program's to change */
+	unsigned long msr, ignore = 0x2000 | 0x900 | 1;
 	int bit, status, set;
 	pid_t pid;
 
