@@ -450,8 +450,9 @@ TEST_F_TIMEOUT(sweep, a_signal_is_neither_late_nor_a_step, 300)
 	       near_step, near_at, far_step, far_at);
 	EXPECT_EQ(0, lost);
 	EXPECT_EQ(0, late);
-	EXPECT_GT(NEAR_STEP_NS, near_step);
-	EXPECT_GT(FAR_STEP_NS, far_step);
+	/* a kernel full of debugging is slow everywhere */
+	EXPECT_GT(NEAR_STEP_NS > direct_ns / 16 ? NEAR_STEP_NS : direct_ns / 16, near_step);
+	EXPECT_GT(FAR_STEP_NS > direct_ns / 8 ? FAR_STEP_NS : direct_ns / 8, far_step);
 }
 
 /*
