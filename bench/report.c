@@ -451,7 +451,10 @@ static void print_rows(struct kernel *a, struct kernel *b, bool tabs)
 		       x->kernel);
 		if (y) {
 			printf(" %c%11.1f  ", y->dirty ? '~' : ' ', y->kernel);
-			print_change(x->kernel, y->kernel);
+			if (x->dirty || y->dirty)
+				printf("  no verdict: ticks  ");
+			else
+				print_change(x->kernel, y->kernel);
 			printf("\t%.1f, %.1f\n", x->spread, y->spread);
 		} else {
 			printf("  %.1f\n", x->spread);
@@ -810,6 +813,9 @@ static int check_worse(struct kernel *a, struct kernel *b, double limit)
 			fprintf(stderr, "report: row %d (%s) is missing in %s\n", i,
 				row_text(i, false), b->file);
 			worse = 1;
+		} else if (a->rows[i].dirty || b->rows[i].dirty) {
+			fprintf(stderr, "report: row %d (%s) has a tick in each window: no verdict\n",
+				i, row_text(i, false));
 		} else if (percent(a->rows[i].kernel, b->rows[i].kernel) > limit) {
 			fprintf(stderr, "report: row %d (%s) is worse by more than %g %%\n",
 				i, row_text(i, false), limit);
