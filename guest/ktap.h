@@ -18,6 +18,7 @@
 #ifndef LAB_KTAP_H
 #define LAB_KTAP_H
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -120,8 +121,11 @@ static inline int ktap_wait(pid_t pid)
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	while (waitpid(pid, &status, WNOHANG) != pid) {
-		if (sigtimedwait(&chld, NULL, &limit) < 0) {
-			ktap_note("not finished after %d seconds", KTAP_SECONDS);
+		if (sigtimedwait(&chld, NULL, &limit) < 0 && errno != EINTR) {
+			if (errno == EAGAIN)
+				ktap_note("not finished after %d seconds", KTAP_SECONDS);
+			else
+				ktap_note("sigtimedwait: %s", strerror(errno));
 			kill(-pid, SIGKILL);
 			waitpid(pid, &status, 0);
 			break;
