@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,13 @@ unsigned long call3(enum entry_way way, unsigned long nr, unsigned long a,
 
 	call_make(way, &call);
 	return call.r3;
+}
+
+bool kernel_is_64bit(void)
+{
+	struct utsname name;
+
+	return !uname(&name) && strstr(name.machine, "64");
 }
 
 unsigned long entry_sets(void)

@@ -188,6 +188,15 @@ void call_make(enum entry_way way, struct call *call);
 unsigned long call3(enum entry_way way, unsigned long nr, unsigned long a,
 		    unsigned long b, unsigned long c);
 
+/* Also for a 32-bit program */
+bool kernel_is_64bit(void);
+
+/* A 32-bit program, whose registers have another half that it does not see */
+static inline bool is_compat(void)
+{
+	return __BITS_PER_LONG == 32 && kernel_is_64bit();
+}
+
 /* The sets that this machine has */
 unsigned long entry_sets(void);
 

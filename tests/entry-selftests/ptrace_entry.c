@@ -327,7 +327,11 @@ TEST_F(stop, number_minus_1_at_a_seccomp_stop_returns_an_error_from_r3)
 	regs.gpr[0] = -1UL;
 	regs.gpr[3] = -5UL;
 	ASSERT_EQ(0, tracee_set(t->pid, &regs));
-	EXPECT_RESULT(t, way_errno(self->way, 5), true);
+	/* what a 32-bit tracer writes is not extended, and so no error */
+	if (is_compat())
+		EXPECT_RESULT(t, -5UL, false);
+	else
+		EXPECT_RESULT(t, way_errno(self->way, 5), true);
 }
 
 /* ptrace comes first, then the filter: at both stops the tracer may change it */
@@ -564,6 +568,9 @@ TEST_F(stop, a_call_interrupted_for_an_injection_goes_on)
 	int fds[2], status;
 	char byte = 0;
 
+	/* the -ERESTARTSYS that a 32-bit tracer writes back is not recognised by 6.12 */
+	if (is_compat() && self->way == WAY_SCV)
+		SKIP(return, "not with scv in 32 bits");
 	ASSERT_EQ(0, pipe(fds));
 	struct call call = {
 		.r0 = SYS_read, .arg = { fds[0], (unsigned long)&byte, 1 },
@@ -647,7 +654,7 @@ static int busy_child(enum entry_way way)
 		if (!pid)
 			_exit(17);
 		bad += waitpid(pid, &status, 0) != pid || WEXITSTATUS(status) != 17;
-		bad += nanosleep(&delay, NULL) != 0;
+		bad += nanosleep(&delay, NULL) && errno != NO_SUCH_CALL;
 	}
 	return bad;
 }

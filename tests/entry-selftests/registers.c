@@ -15,7 +15,6 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -68,13 +67,6 @@ static bool is_own(const struct entry_regs *in, const struct entry_regs *out,
 			return true;
 	}
 	return !value || value == out->gpr[1];
-}
-
-static bool kernel_is_64bit(void)
-{
-	struct utsname name;
-
-	return !uname(&name) && strstr(name.machine, "64");
 }
 
 static int check_call(enum entry_way way, const char *when,
@@ -418,7 +410,8 @@ TEST(a_timer_interrupt_keeps_every_register)
 	int i;
 
 	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, timerfd_settime(fd, 0, &every, NULL));
+	if (timerfd_settime(fd, 0, &every, NULL))
+		SKIP(return, "no timer: %s", strerror(errno));
 	for (i = 0; total < 200 && time(NULL) < end; i++) {
 		EXPECT_EQ(0, spin("timer interrupt", i));
 		if (read(fd, &ticks, sizeof(ticks)) == sizeof(ticks))
