@@ -23,13 +23,9 @@
  * A kernel address is one in the upper part of the address space, or a low one
  * (below BENCH_USER_START): that is a vector or entry code in real mode.
  */
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "bench.h"
-#include "qemu-plugin.h"
+#include "window.h"
 
 #define PAGE_INSNS	16384			/* 64 KiB of code */
 #define HASH		4096
@@ -48,11 +44,6 @@ static uint64_t *user;				/* [vcpu] */
 static uint64_t kernel_start = 0xc000000000000000ull;
 static int vcpus = 1;
 static bool percpu;
-static bool big_endian;
-static unsigned int row;
-static bool counting;
-static FILE *out;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct page *find_page(uint64_t addr)
 {
@@ -76,30 +67,17 @@ static struct page *find_page(uint64_t addr)
 	return page;
 }
 
-static uint32_t insn_word(const uint8_t *p)
-{
-	if (big_endian)
-		return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
-	return (uint32_t)p[3] << 24 | p[2] << 16 | p[1] << 8 | p[0];
-}
-
-static void start_window(unsigned int new_row)
+static void window_clear(void)
 {
 	for (int i = 0; i < HASH; i++)
 		for (struct page *p = hash[i]; p; p = p->next)
 			memset(p->count, 0,
 			       sizeof(uint64_t) * PAGE_INSNS * vcpus);
 	memset(user, 0, sizeof(*user) * vcpus);
-	row = new_row;
-	counting = true;
 }
 
-static void stop_window(unsigned int ops)
+static void window_write(void)
 {
-	if (!counting)
-		return;
-	counting = false;
-	fprintf(out, "window %u %u\n", row, ops);
 	for (int cpu = 0; cpu < vcpus; cpu++) {
 		fprintf(out, "%d user %llu\n", cpu,
 			(unsigned long long)user[cpu]);
@@ -116,26 +94,6 @@ static void stop_window(unsigned int ops)
 			}
 		}
 	}
-	fprintf(out, "end\n");
-	fflush(out);
-}
-
-static void marker(unsigned int vcpu, void *udata)
-{
-	uint32_t word = (uintptr_t)udata;
-
-	pthread_mutex_lock(&lock);
-	if ((word & ~0xffffu) == BENCH_MARK_START)
-		start_window(word & 0xffff);
-	else
-		stop_window(word & 0xffff);
-	pthread_mutex_unlock(&lock);
-}
-
-static bool is_marker(uint32_t word)
-{
-	word &= ~0xffffu;
-	return word == BENCH_MARK_START || word == BENCH_MARK_STOP;
 }
 
 static void count_kernel(unsigned int vcpu, void *udata)
@@ -159,7 +117,6 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		const uint8_t *bytes = qemu_plugin_insn_data(insn);
 		bool kernel = addr >= kernel_start || addr < BENCH_USER_START;
 		uint64_t *counter = user;
-		uint32_t word;
 
 		if (kernel) {
 			struct page *page = find_page(addr);
@@ -168,10 +125,7 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			memcpy(page->insn[k], bytes, 4);
 			counter = &page->count[k];
 		}
-		word = insn_word(bytes);
-		if (is_marker(word))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, marker,
-				QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)word);
+		watch_marker(insn, insn_word(bytes));
 		if (percpu)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn,
 				kernel ? count_kernel : count_user,
@@ -187,16 +141,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 			int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
-		if (!strncmp(argv[i], "out=", 4)) {
-			out = fopen(argv[i] + 4, "w");
-			if (!out) {
-				perror(argv[i] + 4);
-				return -1;
-			}
+		if (window_argument(argv[i])) {
+			continue;
 		} else if (!strcmp(argv[i], "bits=32")) {
 			kernel_start = 0xc0000000ull;
-		} else if (!strcmp(argv[i], "endian=be")) {
-			big_endian = true;
 		} else if (!strcmp(argv[i], "percpu=on")) {
 			percpu = true;
 		} else {

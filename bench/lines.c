@@ -23,13 +23,9 @@
  *	LINE-ADDRESS CODE-ADDRESS MOVES NODE-MOVES TAKES NODE-TAKES
  *	end
  */
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "bench.h"
-#include "qemu-plugin.h"
+#include "window.h"
 
 #define KERNEL		0xc000000000000000ull
 #define IO_START	0xc00a000000000000ull	/* ioremap(): devices, no memory */
@@ -56,11 +52,6 @@ struct event {
 static struct line *lines[HASH];
 static struct event *events[HASH];
 static unsigned int cpus_per_node = MAX_CPUS;
-static bool big_endian;
-static unsigned int row;
-static bool counting;
-static FILE *out;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void *new(size_t size)
 {
@@ -143,7 +134,7 @@ static void access_memory(unsigned int cpu, qemu_plugin_meminfo_t info,
 	pthread_mutex_unlock(&lock);
 }
 
-static void start_window(unsigned int new_row)
+static void window_clear(void)
 {
 	for (int i = 0; i < HASH; i++) {
 		for (struct event *e = events[i], *next; e; e = next) {
@@ -152,16 +143,10 @@ static void start_window(unsigned int new_row)
 		}
 		events[i] = NULL;
 	}
-	row = new_row;
-	counting = true;
 }
 
-static void stop_window(unsigned int ops)
+static void window_write(void)
 {
-	if (!counting)
-		return;
-	counting = false;
-	fprintf(out, "window %u %u\n", row, ops);
 	for (int i = 0; i < HASH; i++)
 		for (struct event *e = events[i]; e; e = e->next)
 			fprintf(out, "%016llx %016llx %llu %llu %llu %llu\n",
@@ -170,27 +155,6 @@ static void stop_window(unsigned int ops)
 				(unsigned long long)e->node_moves,
 				(unsigned long long)e->takes,
 				(unsigned long long)e->node_takes);
-	fprintf(out, "end\n");
-	fflush(out);
-}
-
-static void marker(unsigned int cpu, void *udata)
-{
-	uint32_t word = (uintptr_t)udata;
-
-	pthread_mutex_lock(&lock);
-	if ((word & ~0xffffu) == BENCH_MARK_START)
-		start_window(word & 0xffff);
-	else
-		stop_window(word & 0xffff);
-	pthread_mutex_unlock(&lock);
-}
-
-static uint32_t insn_word(const uint8_t *p)
-{
-	if (big_endian)
-		return (uint32_t)p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
-	return (uint32_t)p[3] << 24 | p[2] << 16 | p[1] << 8 | p[0];
 }
 
 static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -200,12 +164,8 @@ static void translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t addr = qemu_plugin_insn_vaddr(insn);
-		uint32_t word = insn_word(qemu_plugin_insn_data(insn));
-		uint32_t mark = word & ~0xffffu;
 
-		if (mark == BENCH_MARK_START || mark == BENCH_MARK_STOP)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, marker,
-				QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)word);
+		watch_marker(insn, insn_word(qemu_plugin_insn_data(insn)));
 		if (addr >= KERNEL || addr < BENCH_USER_START)
 			qemu_plugin_register_vcpu_mem_cb(insn, access_memory,
 				QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
@@ -217,16 +177,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 			int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++) {
-		if (!strncmp(argv[i], "out=", 4)) {
-			out = fopen(argv[i] + 4, "w");
-			if (!out) {
-				perror(argv[i] + 4);
-				return -1;
-			}
+		if (window_argument(argv[i])) {
+			continue;
 		} else if (!strncmp(argv[i], "node=", 5) && atoi(argv[i] + 5) > 0) {
 			cpus_per_node = atoi(argv[i] + 5);
-		} else if (!strcmp(argv[i], "endian=be")) {
-			big_endian = true;
 		} else {
 			fprintf(stderr, "lines.so: unknown argument %s\n", argv[i]);
 			return -1;
