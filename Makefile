@@ -42,6 +42,9 @@ boot: deps kernel ## build a kernel with the series, boot it, print what system 
 test: ## everything that must hold; the last line says how many passed
 	@tests/run
 
+test-all: ## the same with every kernel and machine of tests/matrix, for hours
+	@tests/run -a
+
 tree: ## the base kernel as a git tree with the series applied: build/linux
 	@tools/tree
 
@@ -65,7 +68,7 @@ check: ## lint the scripts and the patches
 clean: ## remove build/, unless that loses commits (FORCE=1: in any case)
 	@tools/clean
 
-.PHONY: help boot test tree export kernel shell deps check clean
+.PHONY: help boot test test-all tree export kernel shell deps check clean
 .NOTPARALLEL:
 
 # KERNEL_A= and KERNEL_B= are any two vmlinux files, instead of base and series;

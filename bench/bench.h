@@ -45,6 +45,8 @@
 	R(14, ipi_lock,      "the same, each takes a lock")	\
 	R(15, ipi_self,      "function call to this CPU")	\
 	R(16, pingpong,      "pipe ping-pong, one CPU")		\
+	R(17, sc_seccomp,    "sc getppid, a seccomp filter")	\
+	R(18, sc_audit,      "sc getppid, an audit rule")	\
 	R(31, send_busy,     "  sender: to a busy CPU")		\
 	R(32, send_idle,     "  sender: to an idle CPU")	\
 	R(33, send_broadcast, "  sender: broadcast")		\

@@ -16,9 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,9 +105,12 @@ static inline void spin(long n)
 	}						\
 } while (0)
 
+/* The marker has the row's number in it, so it must be a constant. */
+#define sc_windows(row)	WINDOW(row, 1000, sc(__NR_getppid, 0, 0, 0))
+
 static void sc_getppid(void)
 {
-	WINDOW(ROW_sc_getppid, 1000, sc(__NR_getppid, 0, 0, 0));
+	sc_windows(ROW_sc_getppid);
 }
 
 static void scv_getppid(void)
@@ -317,6 +326,75 @@ static void ipi_busy(void)
 	waitpid(pid, NULL, 0);
 }
 
+/* Work on entry: a task with a filter that allows everything. */
+static void sc_seccomp(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog filter = { .len = 1, .filter = &allow };
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+			die("seccomp");
+		sc_windows(ROW_sc_seccomp);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		die("seccomp row");
+}
+
+static void audit_request(int fd, int type, const void *data, int size)
+{
+	struct {
+		struct nlmsghdr nlh;
+		char data[sizeof(struct audit_rule_data) + sizeof(struct audit_status)];
+	} msg = { .nlh = {
+		.nlmsg_len = NLMSG_LENGTH(size),
+		.nlmsg_type = type,
+		.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK,
+	} };
+	struct { struct nlmsghdr nlh; struct nlmsgerr err; } ack;
+
+	memcpy(msg.data, data, size);
+	if (send(fd, &msg, msg.nlh.nlmsg_len, 0) < 0 || recv(fd, &ack, sizeof(ack), 0) < 0 ||
+	    ack.nlh.nlmsg_type != NLMSG_ERROR || ack.err.error)
+		die("audit");
+}
+
+/*
+ * Work on entry and exit: a rule for another system call, execve. A task that is
+ * born after the first rule stays audited, so this is the last row.
+ */
+static void sc_audit(void)
+{
+	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
+	struct audit_rule_data rule = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT);
+	pid_t pid;
+	int status;
+
+	if (fd < 0)
+		return;		/* a kernel without audit */
+	rule.mask[AUDIT_WORD(__NR_execve)] = AUDIT_BIT(__NR_execve);
+	audit_request(fd, AUDIT_SET, &on, sizeof(on));
+	audit_request(fd, AUDIT_ADD_RULE, &rule, sizeof(rule));
+	pid = fork();
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		sc_windows(ROW_sc_audit);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		die("audit row");
+	audit_request(fd, AUDIT_DEL_RULE, &rule, sizeof(rule));
+	close(fd);
+}
+
 #define MODULE_ROW(name) static void name(void) { module_row(ROW_##name); }
 MODULE_ROW(timer_kernel)
 MODULE_ROW(ipi_idle)
@@ -344,6 +422,8 @@ static const struct {
 	{ "ipi_broadcast", ipi_broadcast },
 	{ "ipi_lock", ipi_lock },
 	{ "ipi_self", ipi_self },
+	{ "sc_seccomp", sc_seccomp },
+	{ "sc_audit", sc_audit },
 };
 
 #define NR_ROWS	(sizeof(rows) / sizeof(rows[0]))
