@@ -45,6 +45,9 @@ test: ## everything that must hold; the last line says how many passed
 test-all: ## the same with every kernel and machine of tests/matrix, for hours
 	@tests/run -a
 
+bisect: ## build the series patch by patch on four families, boot each; resumes
+	@tools/bisect
+
 tree: ## the base kernel as a git tree with the series applied: build/linux
 	@tools/tree
 
@@ -68,7 +71,7 @@ check: ## lint the scripts and the patches
 clean: ## remove build/, unless that loses commits (FORCE=1: in any case)
 	@tools/clean
 
-.PHONY: help boot test test-all tree export kernel shell deps check clean
+.PHONY: help boot test test-all bisect tree export kernel shell deps check clean
 .NOTPARALLEL:
 
 # KERNEL_A= and KERNEL_B= are any two vmlinux files, instead of base and series;
