@@ -9,6 +9,7 @@ TREE ?= linux
 CONFIG ?= ppc64le
 IMAGE ?= ppc64le
 KERNEL ?=
+MINUTES ?= 30
 TOPIC ?=
 V ?=
 BUILD ?= build
@@ -65,13 +66,19 @@ shell: deps kernel ## a shell in a guest
 deps:
 	@tools/deps tree kernel guest boot
 
+soak: tree ## long tests: random calls, NMIs, CPU hotplug, stress-ng (MINUTES=30)
+	@tests/soak $(MINUTES)
+
+ltp: tree ## runtest lists of an installed LTP on base and series (LTPROOT=DIR)
+	@tools/ltp
+
 check: ## lint the scripts and the patches
 	@tools/check
 
 clean: ## remove build/, unless that loses commits (FORCE=1: in any case)
 	@tools/clean
 
-.PHONY: help boot test test-all bisect tree export kernel shell deps check clean
+.PHONY: help boot test test-all bisect soak ltp tree export kernel shell deps check clean
 .NOTPARALLEL:
 
 # KERNEL_A= and KERNEL_B= are any two vmlinux files, instead of base and series;

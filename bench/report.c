@@ -14,6 +14,8 @@
  *	-t		tab-separated, for scripts: row, name, A, spread [, B, spread]
  *	-j		everything as JSON
  *	-s		an SVG picture: each row of B in percent of A
+ *	-P FILE		with -r: by part, a table of symbols (bench/idle-parts). Only
+ *			windows with one wake-up for an operation are used, if there are any
  *	-m FILE		modelled cycles of each row, costs from FILE (bench/power-latency)
  *	-f PERCENT	exit 1 if a row of B is worse than A by more than that
  *
@@ -27,6 +29,7 @@
  * the rows of the module, code of modules does not count. An IPI makes two rows: what
  * CPU 0 did for it, the sender, and what all others did.
  */
+#include <fnmatch.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdbool.h>
@@ -100,6 +103,14 @@ static const struct {
 
 #define NR_NAMES	(sizeof(names) / sizeof(names[0]))
 
+/* Lines of the table of parts, in its order */
+static struct part {
+	char name[16];
+	char pattern[64];
+} parts[256];
+
+static int nr_parts;
+
 static char *classes[MAX_CLASSES];
 static int nr_classes;
 
@@ -131,6 +142,40 @@ static int intern_class(const char *name)
 		die("too many classes", name);
 	classes[nr_classes] = strdup(name);
 	return nr_classes++;
+}
+
+static void read_parts(const char *file)
+{
+	FILE *f = fopen(file, "r");
+	char line[256];
+
+	if (!f)
+		die("cannot be read", file);
+	while (fgets(line, sizeof(line), f)) {
+		if (line[0] == '#')
+			continue;
+		if (nr_parts == sizeof(parts) / sizeof(parts[0]) ||
+		    sscanf(line, "%15s %63s", parts[nr_parts].name,
+			   parts[nr_parts].pattern) != 2)
+			die("has a line that is not: part pattern", file);
+		nr_parts++;
+	}
+	fclose(f);
+	if (!nr_parts)
+		die("has no parts", file);
+}
+
+static const char *part_of(const char *symbol)
+{
+	for (int i = 0; i < nr_parts; i++)
+		if (!fnmatch(parts[i].pattern, symbol, 0))
+			return parts[i].name;
+	return "rest";
+}
+
+static bool is_own(const char *part)
+{
+	return !strcmp(part, "arch") || !strcmp(part, "interrupt");
 }
 
 static int compare_symbols(const void *a, const void *b)
@@ -332,6 +377,20 @@ static int compare_windows(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* How often an exception of the kind that wakes a CPU came in during @w */
+static double wakeups(const struct kernel *k, const struct window *w)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < w->nr_insns; i++) {
+		switch (vector_at(k, w->insns[i].addr)) {
+		case 0x100: case 0x500: case 0x900: case 0x980: case 0xa00: case 0xe80: case 0xea0:
+			sum += w->insns[i].count;
+		}
+	}
+	return sum;
+}
+
 /* From all windows of a row to its figures. */
 static void finish(struct kernel *k, struct row *row, bool timer)
 {
@@ -351,6 +410,15 @@ static void finish(struct kernel *k, struct row *row, bool timer)
 			w[row->used++] = w[i];
 	if (!row->used)
 		die("no timer interrupt came in", k->file);
+	if (nr_parts) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < row->used; i++)
+			if (wakeups(k, &w[i]) == w[i].ops)
+				w[n++] = w[i];
+		if (n)
+			row->used = n;
+	}
 	qsort(w, row->used, sizeof(*w), compare_windows);
 	best = &w[row->used / 4];
 	row->kernel = per_op(best);
@@ -583,6 +651,36 @@ static size_t vector_lines(struct kernel *a, struct kernel *b, int number,
 		}
 	}
 	return n;
+}
+
+/* A row by part, and what an architecture has a say in */
+static void print_parts(struct kernel *a, struct kernel *b, int number)
+{
+	struct line *lines = NULL, own = { 0 };
+	size_t n = 0;
+
+	for (int second = 0; second < (b ? 2 : 1); second++) {
+		struct kernel *k = second ? b : a;
+
+		for (size_t i = 0; i <= k->nr_symbols; i++)
+			add_line(&lines, &n, part_of(symbol_name(k, i)),
+				 k->rows[number].by_symbol[i], second);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!is_own(lines[i].name))
+			continue;
+		own.a += lines[i].a;
+		own.b += lines[i].b;
+	}
+	compare_kernels = b;
+	printf("Row %d: %s, by part\n", number, row_text(number, true));
+	print_lines("part", lines, n, n);
+	if (b) {
+		printf("%10.2f %10.2f %+10.2f  arch and interrupt: ", own.a, own.b,
+		       own.b - own.a);
+		print_change(own.a, own.b);
+		printf("\n");
+	}
 }
 
 static void print_row(struct kernel *a, struct kernel *b, int number, size_t max)
@@ -827,7 +925,7 @@ static int check_worse(struct kernel *a, struct kernel *b, double limit)
 
 static void usage(FILE *f)
 {
-	fprintf(f, "usage: report [-r ROW [-a] [-n LINES]] [-t | -j | -s | -m FILE] [-f PERCENT]\n"
+	fprintf(f, "usage: report [-r ROW [-a | -P FILE] [-n LINES]] [-t | -j | -s | -m FILE] [-f PERCENT]\n"
 		"              A.raw A.sym [B.raw B.sym]\n");
 }
 
@@ -840,10 +938,11 @@ int main(int argc, char **argv)
 	size_t max = 25;
 	int row = 0, opt;
 
-	while ((opt = getopt(argc, argv, "r:an:tjsm:f:h")) != -1) {
+	while ((opt = getopt(argc, argv, "r:aP:n:tjsm:f:h")) != -1) {
 		switch (opt) {
 		case 'r':	row = row_number(optarg);	break;
 		case 'a':	insns = true;			break;
+		case 'P':	read_parts(optarg);		break;
 		case 'n':	max = atoi(optarg);		break;
 		case 't':	tabs = true;			break;
 		case 'j':	json = true;			break;
@@ -874,6 +973,8 @@ int main(int argc, char **argv)
 		print_cycles(&a, second);
 	else if (svg && second)
 		print_svg(&a, second);
+	else if (row && nr_parts)
+		print_parts(&a, second, row);
 	else if (row && insns)
 		print_insns(second ? second : &a, row);
 	else if (row)
