@@ -8,7 +8,7 @@
  * came of them, errno or success for each, is hashed, and a line a chunk is printed:
  * "same", with the hash, or "differs", if the two did not agree, which time and
  * scheduling can bring about. A chunk that is "same" on two kernels must have the same
- * hash; tools/soak compares. With CHUNKS 1 each call is printed: fuzz SEED 1 CHUNK.
+ * hash; tests/soak compares. With CHUNKS 1 each call is printed: fuzz SEED 1 CHUNK.
  *
  * Calls that would end the machine or the test, wait, or lead signals and memory
  * elsewhere are left out, see harmful[].
