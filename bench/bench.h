@@ -47,6 +47,10 @@
 	R(16, pingpong,      "pipe ping-pong, one CPU")		\
 	R(17, sc_seccomp,    "sc getppid, a seccomp filter")	\
 	R(18, sc_audit,      "sc getppid, an audit rule")	\
+	R(19, pingpong_threads, "pipe ping-pong, sibling threads") \
+	R(20, pingpong_threads_cede, "  the same without snooze") \
+	R(21, pingpong_cores, "pipe ping-pong, two cores") \
+	R(22, pingpong_cores_cede, "  the same without snooze") \
 	R(31, send_busy,     "  sender: to a busy CPU")		\
 	R(32, send_idle,     "  sender: to an idle CPU")	\
 	R(33, send_broadcast, "  sender: broadcast")		\

@@ -2,22 +2,24 @@
 /*
  * From the plugin's windows to figures.
  *
- *	report [options] A.raw A.sym [B.raw B.sym]
+ *	report [options] A.raw A.sym [B.raw B.sym [C.raw C.sym]]
  *
  * A.raw is what count.so wrote, A.sym is "nm -n vmlinux". With a second kernel
- * everything is a comparison, A being the base.
+ * everything is a comparison, A being the base. A third one is a peer, which stands
+ * beside them in the tables, in JSON and in the picture.
  *
  *	(none)		one line per row: kernel instructions per operation
  *	-r ROW		one row, a number or a name: by symbol and by class
  *	-a		with -r: by instruction, every address that was executed
  *	-n LINES	with -r: symbols shown (default 25)
- *	-t		tab-separated, for scripts: row, name, A, spread [, B, spread]
+ *	-t		tab-separated, for scripts: row, name, A, spread [, B, spread [...]]
  *	-j		everything as JSON
- *	-s		an SVG picture: each row of B in percent of A
+ *	-s		an SVG picture: each row of B, and of C, in percent of A
  *	-P FILE		with -r: by part, a table of symbols (bench/idle-parts). Only
  *			windows with one wake-up for an operation are used, if there are any
  *	-m FILE		modelled cycles of each row, costs from FILE (bench/power-latency)
- *	-f PERCENT	exit 1 if a row of B is worse than A by more than that
+ *	-f PERCENT	exit 1 if a row of B is worse than A by more than that, or one of entry
+ *			and exit is not below C; says so on stderr, and a summary at the end
  *
  * The figure of a row is one of its windows: with all of them sorted by cost, the
  * one a quarter from the cheapest. In most rows all windows are equal. In the others
@@ -308,7 +310,8 @@ static void add_insn(struct kernel *k, struct window *w, unsigned int number,
 		     uint64_t addr, uint64_t count, uint32_t word)
 {
 	bool module = number >= ROW_timer_kernel && number <= ROW_ipi_self;
-	bool ipi = number >= ROW_ipi_busy && number <= ROW_ipi_self;
+	bool ipi = (number >= ROW_ipi_busy && number <= ROW_ipi_self) ||
+		   (number >= ROW_pingpong_threads && number <= ROW_pingpong_cores_cede);
 
 	if (addr < BENCH_USER_START)		/* real mode */
 		addr |= k->base;
@@ -339,7 +342,7 @@ static void read_windows(struct kernel *k, const char *file)
 	k->file = file;
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "window %u %u", &number, &ops) == 2) {
-			if (number >= BENCH_SENDER || !ops)
+			if (number >= ROW_send_busy || !ops)
 				die("has a window that makes no sense", file);
 			w = sender = new_window(k, number, ops);
 			if (number >= ROW_ipi_busy && number <= ROW_ipi_lock)
@@ -493,40 +496,67 @@ static void print_change(double a, double b)
 		printf("%6.2f %% more: WORSE", p);
 }
 
-static void print_rows(struct kernel *a, struct kernel *b, bool tabs)
+static void print_count(const struct row *row)
 {
-	if (!tabs) {
-		printf("Kernel instructions per operation (~: a timer tick is in it)\n");
-		printf("row  %-34s %12s", "figure", b ? "base" : "count");
-		if (b)
-			printf(" %12s  %-22s %s\n", "series", "change", "spread base, series");
-		else
-			printf("  %s\n", "spread");
-	}
-	for (int i = 0; i < MAX_ROW; i++) {
-		struct row *x = &a->rows[i], *y = b ? &b->rows[i] : NULL;
+	printf(" %c%11.1f", row->dirty ? '~' : ' ', row->kernel);
+}
 
-		if (!x->nr_windows || (y && !y->nr_windows))
+static void print_verdict(const struct row *x, const struct row *y)
+{
+	printf("  ");
+	if (x->dirty || y->dirty)
+		printf("  no verdict: ticks  ");
+	else
+		print_change(x->kernel, y->kernel);
+}
+
+/* In each of the kernels that there are? */
+static bool in_all(struct kernel **kernels, int n, int number)
+{
+	for (int k = 0; k < n; k++)
+		if (!kernels[k]->rows[number].nr_windows)
+			return false;
+	return true;
+}
+
+static void print_tabs(struct kernel **kernels, int n)
+{
+	for (int i = 0; i < MAX_ROW; i++) {
+		if (!in_all(kernels, n, i))
 			continue;
-		if (tabs) {
-			printf("%d\t%s\t%.3f\t%.3f", i, row_text(i, false), x->kernel, x->spread);
-			if (y)
-				printf("\t%.3f\t%.3f", y->kernel, y->spread);
-			printf("\n");
+		printf("%d\t%s", i, row_text(i, false));
+		for (int k = 0; k < n; k++)
+			printf("\t%.3f\t%.3f", kernels[k]->rows[i].kernel,
+			       kernels[k]->rows[i].spread);
+		printf("\n");
+	}
+}
+
+static void print_rows(struct kernel **kernels, int n)
+{
+	printf("Kernel instructions per operation (~: a timer tick is in it)\n");
+	printf("row  %-34s %12s", "figure", n > 1 ? "base" : "count");
+	if (n > 1)
+		printf(" %12s  %-22s", "series", "change");
+	if (n > 2)
+		printf(" %12s  %-22s", "peer", "series against peer");
+	printf(n == 1 ? "  spread\n" : n == 2 ? " spread base, series\n" :
+	       " spread base, series, peer\n");
+	for (int i = 0; i < MAX_ROW; i++) {
+		if (!in_all(kernels, n, i))
 			continue;
+		printf("%3d  %-34s", i, row_text(i, true));
+		for (int k = 0; k < n; k++) {
+			print_count(&kernels[k]->rows[i]);
+			if (k == 1)
+				print_verdict(&kernels[0]->rows[i], &kernels[1]->rows[i]);
+			else if (k == 2)
+				print_verdict(&kernels[2]->rows[i], &kernels[1]->rows[i]);
 		}
-		printf("%3d  %-34s %c%11.1f", i, row_text(i, true), x->dirty ? '~' : ' ',
-		       x->kernel);
-		if (y) {
-			printf(" %c%11.1f  ", y->dirty ? '~' : ' ', y->kernel);
-			if (x->dirty || y->dirty)
-				printf("  no verdict: ticks  ");
-			else
-				print_change(x->kernel, y->kernel);
-			printf("\t%.1f, %.1f\n", x->spread, y->spread);
-		} else {
-			printf("  %.1f\n", x->spread);
-		}
+		printf(n > 1 ? "\t" : "  ");
+		for (int k = 0; k < n; k++)
+			printf("%s%.1f", k ? ", " : "", kernels[k]->rows[i].spread);
+		printf("\n");
 	}
 }
 
@@ -741,7 +771,7 @@ static void json_lines(const char *name, struct line *lines, size_t n)
 	printf("\n    }");
 }
 
-static void print_json(struct kernel *a, struct kernel *b)
+static void print_json(struct kernel *a, struct kernel *b, struct kernel *c)
 {
 	bool first = true;
 
@@ -767,6 +797,10 @@ static void print_json(struct kernel *a, struct kernel *b)
 			       y->kernel, y->user, y->spread, y->used,
 			       y->dirty ? "true" : "false",
 			       percent(x->kernel, y->kernel));
+		if (c && c->rows[i].nr_windows)
+			printf(",\n    \"peer_kernel\": %.3f, \"peer_spread\": %.3f, "
+			       "\"peer_tick\": %s", c->rows[i].kernel, c->rows[i].spread,
+			       c->rows[i].dirty ? "true" : "false");
 		n = symbol_lines(a, b, i, &lines);
 		json_lines("symbols", lines, n);
 		free(lines);
@@ -867,76 +901,128 @@ static void print_cycles(struct kernel *a, struct kernel *b)
 	}
 }
 
-/* A bar a row: B in percent of A, with A's 100 % as a line. */
-static void print_svg(struct kernel *a, struct kernel *b)
+/* Two bars of a row, B and C, in percent of A, with A's 100 % as a line. */
+static void print_svg(struct kernel **kernels, int n)
 {
-	const int left = 270, scale = 4, line = 26;
-	int n = 0, y = 46;
+	const int left = 270, scale = 4, bar = 15, limit = 130;
+	static const char *const colors[] = { "", "#2b6cb0", "#a0a0a0" };
+	int rows = 0, y = 62, height;
 
 	for (int i = 0; i < MAX_ROW; i++)
-		n += a->rows[i].nr_windows && b->rows[i].nr_windows;
-	printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"820\" height=\"%d\" "
-	       "font-family=\"sans-serif\" font-size=\"13\">\n"
+		rows += in_all(kernels, n, i);
+	height = y + rows * (bar * (n - 1) + 8) + 6;
+	printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+	       "font-family=\"sans-serif\" font-size=\"12\">\n"
 	       "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-	       "<text x=\"%d\" y=\"24\">Kernel instructions per operation, base = 100 %% "
-	       "(shorter is better)</text>\n", y + n * line + 14, left);
+	       "<text x=\"%d\" y=\"20\" font-size=\"14\">Kernel instructions per operation, "
+	       "base = 100 %%: shorter is better</text>\n", left + limit * scale + 120, height,
+	       left);
+	for (int k = 1; k < n; k++)
+		printf("<rect x=\"%d\" y=\"30\" width=\"12\" height=\"12\" fill=\"%s\"/>"
+		       "<text x=\"%d\" y=\"41\">%s</text>\n", left + (k - 1) * 90, colors[k],
+		       left + (k - 1) * 90 + 18, k == 1 ? "series" : "peer");
 	for (int i = 0; i < MAX_ROW; i++) {
-		struct row *p = &a->rows[i], *q = &b->rows[i];
-		double share;
+		double base;
 
-		if (!p->nr_windows || !q->nr_windows)
+		if (!in_all(kernels, n, i))
 			continue;
-		share = q->kernel / p->kernel * 100;
-		printf("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n"
-		       "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"16\" fill=\"%s\"/>\n"
-		       "<text x=\"%d\" y=\"%d\" fill=\"white\">%.0f &#8594; %.0f</text>\n",
-		       left - 8, y + 13, row_text(i, true), left, y,
-		       fmin(share, 110) * scale, share <= 100 ? "#4c8c4a" : "#b0413e",
-		       left + 6, y + 13, p->kernel, q->kernel);
-		y += line;
+		base = kernels[0]->rows[i].kernel;
+		printf("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left - 8,
+		       y + bar * (n - 1) / 2 + 4, row_text(i, true));
+		for (int k = 1; k < n; k++, y += bar) {
+			double value = kernels[k]->rows[i].kernel;
+			double share = fmin(value / base * 100, limit);
+
+			printf("<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>"
+			       "<text x=\"%.1f\" y=\"%d\">%.0f", left, y, share * scale, bar - 1,
+			       k == 1 && value > base ? "#c0392b" : colors[k],
+			       left + share * scale + 5, y + 11, value);
+			if (k == 1)
+				printf(" of %.0f", base);
+			printf("</text>\n");
+		}
+		y += 8;
 	}
-	printf("<line x1=\"%d\" y1=\"36\" x2=\"%d\" y2=\"%d\" stroke=\"black\" "
+	printf("<line x1=\"%d\" y1=\"52\" x2=\"%d\" y2=\"%d\" stroke=\"black\" "
 	       "stroke-dasharray=\"4 3\"/>\n</svg>\n", left + 100 * scale,
-	       left + 100 * scale, y);
+	       left + 100 * scale, height - 6);
 }
 
-static int check_worse(struct kernel *a, struct kernel *b, double limit)
+/*
+ * Rows that are entry, exit and little else. The peer has to be beaten in these: the
+ * others depend on what generic code a later kernel has.
+ */
+static bool is_entry(int number)
 {
-	int worse = 0;
+	return (number >= ROW_sc_getppid && number <= ROW_sc_getpgid) ||
+	       (number >= ROW_minor_fault && number <= ROW_timer_kernel) ||
+	       number == ROW_sc_seccomp || number == ROW_sc_audit;
+}
+
+static int check_worse(struct kernel *a, struct kernel *b, struct kernel *c, double limit)
+{
+	int rows = 0, worse = 0, no_verdict = 0, missing = 0, not_below = 0, worst = 0;
+	double p, worst_p = 0;
 
 	for (int i = 0; i < MAX_ROW; i++) {
-		if (!a->rows[i].nr_windows)
+		struct row *x = &a->rows[i], *y = &b->rows[i], *z = c ? &c->rows[i] : NULL;
+
+		if (!x->nr_windows)
 			continue;
-		if (!b->rows[i].nr_windows) {
+		rows++;
+		if (!y->nr_windows) {
 			fprintf(stderr, "report: row %d (%s) is missing in %s\n", i,
 				row_text(i, false), b->file);
-			worse = 1;
-		} else if (a->rows[i].dirty || b->rows[i].dirty) {
+			missing++;
+			continue;
+		}
+		if (z && is_entry(i) && z->nr_windows && !y->dirty && !z->dirty &&
+		    y->kernel >= z->kernel) {
+			fprintf(stderr, "report: row %d (%s) is not below the peer\n", i,
+				row_text(i, false));
+			not_below++;
+		}
+		if (x->dirty || y->dirty) {
 			fprintf(stderr, "report: row %d (%s) has a tick in each window: no verdict\n",
 				i, row_text(i, false));
-		} else if (percent(a->rows[i].kernel, b->rows[i].kernel) > limit) {
+			no_verdict++;
+			continue;
+		}
+		p = percent(x->kernel, y->kernel);
+		if (!worst || p > worst_p) {
+			worst = i;
+			worst_p = p;
+		}
+		if (p > limit) {
 			fprintf(stderr, "report: row %d (%s) is worse by more than %g %%\n",
 				i, row_text(i, false), limit);
-			worse = 1;
+			worse++;
 		}
 	}
-	return worse;
+	fprintf(stderr, "report: %d rows: %d worse by more than %g %%, %d missing, "
+		"%d without a verdict", rows, worse, limit, missing, no_verdict);
+	if (c)
+		fprintf(stderr, ", %d not below the peer", not_below);
+	if (worst)
+		fprintf(stderr, "; worst: %s, %+.2f %%", row_text(worst, false), worst_p);
+	fprintf(stderr, "\n");
+	return worse || missing || not_below;
 }
 
 static void usage(FILE *f)
 {
 	fprintf(f, "usage: report [-r ROW [-a | -P FILE] [-n LINES]] [-t | -j | -s | -m FILE] [-f PERCENT]\n"
-		"              A.raw A.sym [B.raw B.sym]\n");
+		"              A.raw A.sym [B.raw B.sym [C.raw C.sym]]\n");
 }
 
 int main(int argc, char **argv)
 {
-	static struct kernel a, b;
-	struct kernel *second = NULL;
+	static struct kernel a, b, c;
+	struct kernel *kernels[] = { &a, &b, &c }, *second, *third;
 	bool tabs = false, json = false, svg = false, insns = false;
 	double limit = -1;
 	size_t max = 25;
-	int row = 0, opt;
+	int row = 0, opt, n;
 
 	while ((opt = getopt(argc, argv, "r:aP:n:tjsm:f:h")) != -1) {
 		switch (opt) {
@@ -953,33 +1039,35 @@ int main(int argc, char **argv)
 		default:	usage(stderr);			return 2;
 		}
 	}
-	if (argc - optind != 2 && argc - optind != 4) {
+	n = (argc - optind) / 2;
+	if (n < 1 || n > 3 || argc - optind != 2 * n) {
 		usage(stderr);
 		return 2;
 	}
-	read_kernel(&a, argv[optind], argv[optind + 1]);
-	if (argc - optind == 4) {
-		second = &b;
-		read_kernel(second, argv[optind + 2], argv[optind + 3]);
-	}
+	for (int k = 0; k < n; k++)
+		read_kernel(kernels[k], argv[optind + 2 * k], argv[optind + 2 * k + 1]);
+	second = n > 1 ? &b : NULL;
+	third = n > 2 ? &c : NULL;
 	if (row < 0 || row >= MAX_ROW ||
 	    (row && (!a.rows[row].nr_windows ||
 		     (second && !b.rows[row].nr_windows))))
 		die("no such row was measured", row_text(row, false));
 
 	if (json)
-		print_json(&a, second);
+		print_json(&a, second, third);
 	else if (nr_costs)
 		print_cycles(&a, second);
 	else if (svg && second)
-		print_svg(&a, second);
+		print_svg(kernels, n);
 	else if (row && nr_parts)
 		print_parts(&a, second, row);
 	else if (row && insns)
 		print_insns(second ? second : &a, row);
 	else if (row)
 		print_row(&a, second, row, max);
+	else if (tabs)
+		print_tabs(kernels, n);
 	else
-		print_rows(&a, second, tabs);
-	return second && limit >= 0 ? check_worse(&a, second, limit) : 0;
+		print_rows(kernels, n);
+	return second && limit >= 0 ? check_worse(&a, second, third, limit) : 0;
 }

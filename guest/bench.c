@@ -2,7 +2,10 @@
 /*
  * Workloads for the instruction counts (Documentation/measuring.rst).
  *
- *	bench [ROW...]		names from bench/bench.h; all of this program by default
+ *	bench [+audit] [+seccomp] [ROW...]
+ *
+ * ROW is a name from bench/bench.h; default are all. +audit: with an audit rule in force,
+ * +seccomp: all of it under a seccomp filter, both of which let everything pass.
  *
  * Each row warms up, then runs WINDOWS windows of a fixed number of operations
  * between two markers. Only the plugin looks at them; without it this program
@@ -13,6 +16,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +51,22 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(1);
+}
+
+/* A child runs @what and is waited for. */
+static void in_child(void (*what)(void), const char *name)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		what();
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || status)
+		die(name);
 }
 
 /* System calls by sc; libc would take scv where it can. */
@@ -131,24 +151,16 @@ static void sc_getpgid(void)
 	WINDOW(ROW_sc_getpgid, 1000, sc(__NR_getpgid, 0, 0, 0));
 }
 
-static void one_fork(void)
+static void nothing(void)
 {
-	pid_t pid = fork();
-
-	if (pid < 0)
-		die("fork");
-	if (!pid)
-		_exit(0);
-	if (waitpid(pid, NULL, 0) != pid)
-		die("waitpid");
 }
 
 static void do_fork(void)
 {
 	/* Until caches of freed tasks and stacks are as full as they get */
 	for (int i = 0; i < 200; i++)
-		one_fork();
-	WINDOW(ROW_fork, 2, one_fork());
+		in_child(nothing, "fork row");
+	WINDOW(ROW_fork, 2, in_child(nothing, "fork row"));
 }
 
 /*
@@ -173,17 +185,14 @@ static void exec_step(int step)
 	die("execve");
 }
 
+static void first_exec_step(void)
+{
+	exec_step(0);
+}
+
 static void do_execve(void)
 {
-	pid_t pid = fork();
-	int status;
-
-	if (pid < 0)
-		die("fork");
-	if (!pid)
-		exec_step(0);
-	if (waitpid(pid, &status, 0) != pid || status)
-		die("execve row");
+	in_child(first_exec_step, "execve row");
 }
 
 /* The first store to a page. Page tables stay: only the pages go away in between. */
@@ -227,38 +236,166 @@ static void do_signal(void)
 		die("signal handler");
 }
 
-/* Two tasks on this CPU: four system calls and two switches a round. */
+/* Two tasks with two pipes between them, the other one on CPU @cpu */
+static struct {
+	int there[2], back[2];
+	pid_t pid;
+} other;
+
+static void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		die("sched_setaffinity");
+}
+
+static void other_start(int cpu)
+{
+	char c;
+
+	if (pipe(other.there) || pipe(other.back))
+		die("pipe");
+	other.pid = fork();
+	if (other.pid < 0)
+		die("fork");
+	if (other.pid)
+		return;
+	pin(cpu);
+	close(other.there[1]);
+	while (sc(__NR_read, other.there[0], (long)&c, 1) == 1) {
+		use_vector();
+		sc(__NR_write, other.back[1], (long)&c, 1);
+	}
+	_exit(0);
+}
+
+static void other_end(void)
+{
+	int status;
+
+	close(other.there[1]);
+	if (waitpid(other.pid, &status, 0) != other.pid || status)
+		die("ping-pong");
+	close(other.there[0]);
+	close(other.back[0]);
+	close(other.back[1]);
+}
+
+/* Four system calls, and two switches or two wake-ups of an idle CPU, a round */
+static inline void one_round(void)
+{
+	char c = 0;
+
+	use_vector();
+	sc(__NR_write, other.there[1], (long)&c, 1);
+	if (sc(__NR_read, other.back[0], (long)&c, 1) != 1)
+		die("pipe");
+}
+
+#define PINGPONG(row, cpu) do {				\
+	other_start(cpu);				\
+	WINDOW(row, 20, one_round());			\
+	other_end();					\
+} while (0)
+
 static void pingpong(void)
 {
-	int there[2], back[2], status;
-	char c = 0;
-	pid_t pid;
+	PINGPONG(ROW_pingpong, 0);
+}
 
-	if (pipe(there) || pipe(back))
-		die("pipe");
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		close(there[1]);
-		while (sc(__NR_read, there[0], (long)&c, 1) == 1) {
-			use_vector();
-			sc(__NR_write, back[1], (long)&c, 1);
+/* A number in a file of /sys, or -1 */
+static int sys_number(int cpu, const char *file)
+{
+	char path[128];
+	int n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/%s", cpu, file);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%d", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Another CPU, on the core of CPU 0 or on another one; 0 if there is none */
+static int other_cpu(bool same_core)
+{
+	int core = sys_number(0, "topology/core_id");
+
+	for (int cpu = 1; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++)
+		if ((sys_number(cpu, "topology/core_id") == core) == same_core)
+			return cpu;
+	return 0;
+}
+
+/* Switches polling for work in the idle loop off or on. Is there any? */
+static bool snooze(bool on)
+{
+	char path[128], name[16] = "";
+	bool any = false;
+	FILE *f;
+
+	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
+		/* It is the first state, if it is there. */
+		snprintf(path, sizeof(path),
+			 "/sys/devices/system/cpu/cpu%d/cpuidle/state0/name", cpu);
+		f = fopen(path, "r");
+		if (!f)
+			return false;
+		if (!fgets(name, sizeof(name), f) || strcmp(name, "snooze\n")) {
+			fclose(f);
+			return false;
 		}
-		_exit(0);
+		fclose(f);
+		strcpy(strrchr(path, '/'), "/disable");
+		f = fopen(path, "w");
+		if (!f || fputs(on ? "0" : "1", f) < 0 || fclose(f))
+			die(path);
+		any = true;
 	}
-	WINDOW(ROW_pingpong, 20, {
-		use_vector();
-		sc(__NR_write, there[1], (long)&c, 1);
-		if (sc(__NR_read, back[0], (long)&c, 1) != 1)
-			die("pipe");
-	});
-	close(there[1]);
-	if (waitpid(pid, &status, 0) != pid || status)
-		die("ping-pong");
-	close(there[0]);
-	close(back[0]);
-	close(back[1]);
+	return any;
+}
+
+/* Sibling threads of a core; no machine of QEMU 7.2 has any. */
+static void pingpong_threads(void)
+{
+	int cpu = other_cpu(true);
+
+	if (cpu)
+		PINGPONG(ROW_pingpong_threads, cpu);
+}
+
+static void pingpong_threads_cede(void)
+{
+	int cpu = other_cpu(true);
+
+	if (cpu && snooze(false)) {
+		PINGPONG(ROW_pingpong_threads_cede, cpu);
+		snooze(true);
+	}
+}
+
+static void pingpong_cores(void)
+{
+	int cpu = other_cpu(false);
+
+	if (cpu)
+		PINGPONG(ROW_pingpong_cores, cpu);
+}
+
+static void pingpong_cores_cede(void)
+{
+	int cpu = other_cpu(false);
+
+	if (cpu && snooze(false)) {
+		PINGPONG(ROW_pingpong_cores_cede, cpu);
+		snooze(true);
+	}
 }
 
 /* Nothing but a loop; what the kernel does in a window is the timer interrupts. */
@@ -292,16 +429,6 @@ static void module_row(int row)
 	close(fd);
 }
 
-static void pin(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
-		die("sched_setaffinity");
-}
-
 /* The last CPU is in user space, in a loop that lets the emulator run other CPUs. */
 static void ipi_busy(void)
 {
@@ -326,25 +453,26 @@ static void ipi_busy(void)
 	waitpid(pid, NULL, 0);
 }
 
-/* Work on entry: a task with a filter that allows everything. */
-static void sc_seccomp(void)
+/* Work on entry: a filter that allows everything. */
+static void seccomp_filter(void)
 {
 	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	struct sock_fprog filter = { .len = 1, .filter = &allow };
-	pid_t pid = fork();
-	int status;
 
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
-			die("seccomp");
-		sc_windows(ROW_sc_seccomp);
-		_exit(0);
-	}
-	if (waitpid(pid, &status, 0) != pid || status)
-		die("seccomp row");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+		die("seccomp");
+}
+
+static void filtered_windows(void)
+{
+	seccomp_filter();
+	sc_windows(ROW_sc_seccomp);
+}
+
+static void sc_seccomp(void)
+{
+	in_child(filtered_windows, "seccomp row");
 }
 
 static void audit_request(int fd, int type, const void *data, int size)
@@ -366,33 +494,38 @@ static void audit_request(int fd, int type, const void *data, int size)
 }
 
 /*
- * Work on entry and exit: a rule for another system call, execve. A task that is
- * born after the first rule stays audited, so this is the last row.
+ * Work on entry and exit: a rule for another system call, one that nothing here makes.
+ * A task that is born after the first rule stays audited. False: a kernel without audit.
  */
-static void sc_audit(void)
+static bool audit_rule(int request)
 {
 	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
 	struct audit_rule_data rule = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT);
-	pid_t pid;
-	int status;
 
 	if (fd < 0)
-		return;		/* a kernel without audit */
-	rule.mask[AUDIT_WORD(__NR_execve)] = AUDIT_BIT(__NR_execve);
+		return false;
+	rule.mask[AUDIT_WORD(__NR_swapon)] = AUDIT_BIT(__NR_swapon);
 	audit_request(fd, AUDIT_SET, &on, sizeof(on));
-	audit_request(fd, AUDIT_ADD_RULE, &rule, sizeof(rule));
-	pid = fork();
-	if (pid < 0)
-		die("fork");
-	if (!pid) {
-		sc_windows(ROW_sc_audit);
-		_exit(0);
-	}
-	if (waitpid(pid, &status, 0) != pid || status)
-		die("audit row");
-	audit_request(fd, AUDIT_DEL_RULE, &rule, sizeof(rule));
+	audit_request(fd, request, &rule, sizeof(rule));
 	close(fd);
+	return true;
+}
+
+static bool audited;	/* all rows are */
+
+static void audited_windows(void)
+{
+	sc_windows(ROW_sc_audit);
+}
+
+/* It changes all tasks after it, so this is the last row. */
+static void sc_audit(void)
+{
+	if (audited || !audit_rule(AUDIT_ADD_RULE))
+		return;
+	in_child(audited_windows, "audit row");
+	audit_rule(AUDIT_DEL_RULE);
 }
 
 #define MODULE_ROW(name) static void name(void) { module_row(ROW_##name); }
@@ -417,6 +550,10 @@ static const struct {
 	{ "timer_user", timer_user },
 	{ "timer_kernel", timer_kernel },
 	{ "pingpong", pingpong },
+	{ "pingpong_threads", pingpong_threads },
+	{ "pingpong_threads_cede", pingpong_threads_cede },
+	{ "pingpong_cores", pingpong_cores },
+	{ "pingpong_cores_cede", pingpong_cores_cede },
 	{ "ipi_busy", ipi_busy },
 	{ "ipi_idle", ipi_idle },
 	{ "ipi_broadcast", ipi_broadcast },
@@ -428,9 +565,40 @@ static const struct {
 
 #define NR_ROWS	(sizeof(rows) / sizeof(rows[0]))
 
+static char **wanted;	/* rows, up to a NULL; none: all */
+
+static bool is_wanted(const char *name)
+{
+	for (char **w = wanted; *w; w++)
+		if (!strcmp(*w, name))
+			return true;
+	return !*wanted;
+}
+
+static bool is_row(const char *name)
+{
+	for (size_t i = 0; i < NR_ROWS; i++)
+		if (!strcmp(rows[i].name, name))
+			return true;
+	return false;
+}
+
+static void run_rows(void)
+{
+	for (size_t i = 0; i < NR_ROWS; i++) {
+		if (!is_wanted(rows[i].name))
+			continue;
+		rows[i].run();
+		printf("# bench: %s done\n", rows[i].name);
+		fflush(stdout);
+		/* Whoever reads this is done before the next row starts. */
+		usleep(20000);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int i, k;
+	bool seccomp = false;
 
 	if (argc == 3 && !strcmp(argv[1], "--exec-step"))
 		exec_step(atoi(argv[2]));
@@ -443,26 +611,29 @@ int main(int argc, char **argv)
 	}
 	pin(0);
 
-	for (k = 1; k < argc; k++) {
-		for (i = 0; i < (int)NR_ROWS; i++)
-			if (!strcmp(argv[k], rows[i].name))
-				break;
-		if (i == NR_ROWS) {
-			fprintf(stderr, "bench: no row %s\n", argv[k]);
+	for (wanted = argv + 1; *wanted && **wanted == '+'; wanted++) {
+		if (!strcmp(*wanted, "+audit"))
+			audited = true;
+		else if (!strcmp(*wanted, "+seccomp"))
+			seccomp = true;
+		else
+			break;
+	}
+	for (char **w = wanted; *w; w++) {
+		if (!is_row(*w)) {
+			fprintf(stderr, "bench: no row %s\n", *w);
 			return 2;
 		}
 	}
-	for (i = 0; i < (int)NR_ROWS; i++) {
-		for (k = 1; k < argc; k++)
-			if (!strcmp(argv[k], rows[i].name))
-				break;
-		if (argc > 1 && k == argc)
-			continue;
-		rows[i].run();
-		printf("# bench: %s done\n", rows[i].name);
-		fflush(stdout);
-		/* Whoever reads this is done before the next row starts. */
-		usleep(20000);
+	if (audited && !audit_rule(AUDIT_ADD_RULE)) {
+		fprintf(stderr, "bench: a kernel without audit\n");
+		return 1;
 	}
+	if (seccomp)
+		seccomp_filter();
+	if (audited)
+		in_child(run_rows, "audited rows");
+	else
+		run_rows();
 	return 0;
 }
