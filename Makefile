@@ -93,14 +93,20 @@ bench: $(if $(KERNEL_A),,bench-build) ## what operations cost in base and series
 bench-diff: ## a ROW of the last bench, by symbol and kind of instruction
 	@tools/bench -l -r $(or $(ROW),1) $(bench_args)
 
-bench-all: $(if $(KERNEL_A),,bench-build) ## the same on each pseries and powernv, and with flushes
-	@for machine in pseries8 pseries9 pseries9-hash pseries10 powernv8 powernv9 powernv10; do \
-		tools/bench -m $$machine $(bench_kernels) || exit; \
-	done
-	@tools/bench -m pseries9-flush -a mitigations=auto $(bench_kernels)
+bench-all: tree ## base and series in each variant of bench/all (VARIANTS="p9 be"), for an hour
+	@tools/bench-all $(VARIANTS)
+
+bench-peer: bench-build ## the same as bench beside a later mainline (PEER=/path/to/vmlinux)
+	@$(if $(PEER),,tools/peer)
+	@tools/bench -p $(if $(PEER),,-i) -f 0.5 -o $(BUILD)/bench/peer $(bench_args) $(bench_kernels) \
+		$(or $(PEER),$(BUILD)/linux-peer/out-ppc64le+peer/vmlinux)
+
+bench-plot: ## the last bench-peer as a picture: Documentation/bench.svg
+	@tools/bench -l -o $(BUILD)/bench/peer $(bench_args) > /dev/null
+	@cp $(BUILD)/bench/peer/bench.svg Documentation/bench.svg
 
 bench-build: tree
 	@tools/kernel linux-base $(CONFIG)
 	@tools/kernel linux $(CONFIG)
 
-.PHONY: bench bench-diff bench-all bench-build
+.PHONY: bench bench-diff bench-all bench-peer bench-plot bench-build
