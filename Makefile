@@ -101,9 +101,11 @@ bench-peer: bench-build ## the same as bench beside a later mainline (PEER=/path
 	@tools/bench -p $(if $(PEER),,-i) -f 0.5 -o $(BUILD)/bench/peer $(bench_args) $(bench_kernels) \
 		$(or $(PEER),$(BUILD)/linux-peer/out-ppc64le+peer/vmlinux)
 
-bench-plot: ## the last bench-peer as a picture: Documentation/bench.svg
-	@tools/bench -l -o $(BUILD)/bench/peer $(bench_args) > /dev/null
-	@cp $(BUILD)/bench/peer/bench.svg Documentation/bench.svg
+# Of the last bench-peer, or where there was none, of the last bench.
+plot = $(patsubst %/kernels,%,$(firstword $(wildcard $(BUILD)/bench/peer/kernels $(BUILD)/bench/pseries9/kernels)))
+bench-plot: ## the last bench-peer, or bench, as a picture: Documentation/bench.svg
+	@tools/bench -l -o $(or $(plot),$(BUILD)/bench/peer) > /dev/null
+	@cp $(plot)/bench.svg Documentation/bench.svg
 
 bench-build: tree
 	@tools/kernel linux-base $(CONFIG)

@@ -913,6 +913,7 @@ static void print_svg(struct kernel **kernels, int n)
 	height = y + rows * (bar * (n - 1) + 8) + 6;
 	printf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 	       "font-family=\"sans-serif\" font-size=\"12\">\n"
+	       "<!-- SPDX-License-Identifier: GPL-2.0-only -->\n"
 	       "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
 	       "<text x=\"%d\" y=\"20\" font-size=\"14\">Kernel instructions per operation, "
 	       "base = 100 %%: shorter is better</text>\n", left + limit * scale + 120, height,
