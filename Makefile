@@ -72,13 +72,17 @@ soak: tree ## long tests: random calls, CPU hotplug, stress-ng (MINUTES=30)
 ltp: tree ## runtest lists of an installed LTP on base and series (LTPROOT=DIR)
 	@tools/ltp
 
-check: ## lint the scripts and the patches
+check: ## lint the scripts and the patches; kernel-doc
 	@tools/check
+	@tools/warnings -d
+
+warnings: tree ## W=1, sparse and clang on files the series touches: nothing new against base
+	@tools/warnings
 
 clean: ## remove build/, unless that loses commits (FORCE=1: in any case)
 	@tools/clean
 
-.PHONY: help boot test test-all bisect soak ltp tree export kernel shell deps check clean
+.PHONY: help boot test test-all bisect soak ltp tree export kernel shell deps check warnings clean
 .NOTPARALLEL:
 
 # KERNEL_A= and KERNEL_B= are any two vmlinux files, instead of base and series;
