@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Takes each CPU but the first off and brings it back, in turn and at random moments,
- * while a command runs, again and again until the time is over:
+ * Makes trouble while a command runs, again and again until the time is over:
  *
- *	pester SECONDS COMMAND [ARGS]
+ *	pester hotplug SECONDS COMMAND [ARGS]
+ *	pester nmi SECONDS COMMAND [ARGS]
  *
- * Fails if the command does, or if no CPU could be taken off.
+ * hotplug takes each CPU but the first off and brings it back, in turn and at random
+ * moments. nmi has the module tests/module/nmitest.c count system resets, which come
+ * from outside (tests/soak).
+ *
+ * Fails if the command does, or if there was no trouble.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,23 +73,60 @@ static int hotplug(void)
 	return done;
 }
 
+/* From now on each system reset is counted. */
+static bool load_module(void)
+{
+	int fd = open("/lab/nmitest.ko", O_RDONLY);
+	bool ok;
+
+	ok = fd >= 0 && (!syscall(SYS_finit_module, fd, "", 0) || errno == EEXIST);
+	if (!ok)
+		perror("nmitest.ko");
+	else
+		printf("# nmi: ready\n");
+	fflush(stdout);
+	close(fd);
+	return ok;
+}
+
+/* Prints how many there were, and where; returns the number. */
+static int print_resets(void)
+{
+	char text[256] = "", *p;
+	int fd = open("/sys/module/nmitest/parameters/hits", O_RDONLY), n = 0;
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return 0;
+	close(fd);
+	printf("# NMIs so far: %s", text);
+	for (p = text; *p; p++) {
+		if (*p == ' ' && p[1] >= '0' && p[1] <= '9')
+			n += atoi(p + 1);
+	}
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	int runs = 0, status, fds[2], done = 0;
 	pid_t pester, pid;
 	char path[256];
+	bool nmi;
 	time_t end;
 
-	if (argc < 3) {
-		fprintf(stderr, "usage: pester SECONDS COMMAND [ARGS]\n");
+	if (argc < 4 || (strcmp(argv[1], "nmi") && strcmp(argv[1], "hotplug"))) {
+		fprintf(stderr, "usage: pester hotplug|nmi SECONDS COMMAND [ARGS]\n");
 		return 1;
 	}
-	end = time(NULL) + atoi(argv[1]);
-	snprintf(path, sizeof(path), "/lab/%s", argv[2]);
+	nmi = !strcmp(argv[1], "nmi");
+	if (nmi && !load_module())
+		return 1;
+	end = time(NULL) + atoi(argv[2]);
+	snprintf(path, sizeof(path), "/lab/%s", argv[3]);
 	if (pipe(fds))
 		return 1;
-	pester = fork();
-	if (!pester) {
+	pester = nmi ? 0 : fork();
+	if (!nmi && !pester) {
 		signal(SIGTERM, on_term);
 		done = hotplug();
 		_exit(write(fds[1], &done, sizeof(done)) < 0);
@@ -91,7 +134,7 @@ int main(int argc, char **argv)
 	do {
 		pid = fork();
 		if (!pid) {
-			execv(path, argv + 2);
+			execv(path, argv + 3);
 			perror(path);
 			_exit(127);
 		}
@@ -99,11 +142,15 @@ int main(int argc, char **argv)
 			status = -1;
 		runs++;
 	} while (!status && time(NULL) < end);
-	kill(pester, SIGTERM);
-	waitpid(pester, NULL, 0);
-	close(fds[1]);
-	if (read(fds[0], &done, sizeof(done)) != sizeof(done))
-		done = 0;
-	printf("# %d runs of %s, status %x; CPUs went off %d times\n", runs, argv[2], status, done);
+	if (nmi) {
+		done = print_resets();
+	} else {
+		kill(pester, SIGTERM);
+		waitpid(pester, NULL, 0);
+		close(fds[1]);
+		if (read(fds[0], &done, sizeof(done)) != sizeof(done))
+			done = 0;
+	}
+	printf("# %d runs of %s, status %x; trouble %d times\n", runs, argv[3], status, done);
 	return status || !done;
 }
