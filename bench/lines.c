@@ -5,6 +5,7 @@
  *	qemu-system-ppc64 ... -plugin build/bench/lines.so,out=FILE,node=CPUS
  *	out=FILE	where the windows are written
  *	node=CPUS	that many CPUs, in the order of their numbers, are a node
+ *	nodes=N		instead, CPU i is on node i mod N
  *	endian=be	the guest kernel is big-endian
  *
  * A model, with caches that never forget: a line of 128 bytes is held by a set of CPUs.
@@ -52,6 +53,7 @@ struct event {
 static struct line *lines[HASH];
 static struct event *events[HASH];
 static unsigned int cpus_per_node = MAX_CPUS;
+static unsigned int nr_nodes;			/* by turns; 0: not */
 
 static void *new(size_t size)
 {
@@ -96,7 +98,12 @@ static struct event *find_event(uint64_t line, uint64_t code)
 static uint64_t node_of(unsigned int cpu)
 {
 	unsigned int first = cpu / cpus_per_node * cpus_per_node;
+	uint64_t node = 0;
 
+	for (unsigned int i = cpu % (nr_nodes ?: 1); nr_nodes && i < MAX_CPUS; i += nr_nodes)
+		node |= 1ull << i;
+	if (nr_nodes)
+		return node;
 	if (cpus_per_node >= 64)
 		return ~0ull;
 	return ((1ull << cpus_per_node) - 1) << first;
@@ -181,6 +188,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info,
 			continue;
 		} else if (!strncmp(argv[i], "node=", 5) && atoi(argv[i] + 5) > 0) {
 			cpus_per_node = atoi(argv[i] + 5);
+		} else if (!strncmp(argv[i], "nodes=", 6) && atoi(argv[i] + 6) > 0) {
+			nr_nodes = atoi(argv[i] + 6);
 		} else {
 			fprintf(stderr, "lines.so: unknown argument %s\n", argv[i]);
 			return -1;
