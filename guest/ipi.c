@@ -1,45 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ipi-test [rounds [hotplug-rounds [xive]]] - IPIs arrive, and are counted where they
+ * ipi [rounds [hotplug-rounds [xive|add]]] - IPIs arrive, and are counted where they
  * belong. With the module /lab/ipitest.ko:
  *
  *  - all kinds of IPIs, from all CPUs to all CPUs at once, none of them lost;
  *  - /proc/interrupts: one row IPI-NODE for each node with CPUs, which counts only on
  *    these, and did count on each of them;
- *  - all CPUs of the last node go offline and come back, while the others send.
+ *  - all CPUs of the last node go offline and come back, while the others send;
+ *  - the tracepoints of interrupt handlers see IPIs while they are enabled.
  *
- * xive: on powernv, IPIs by XIVE and not by doorbell. Exit 4 (skip) with one CPU.
+ * xive: on powernv, IPIs by XIVE and not by doorbell. add: first wait until somebody adds
+ * a CPU to the machine (tests/cpu-add). Exit 4 (skip) with one CPU.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
+
+#define KTAP_SECONDS	20000		/* init has a limit, and the module its own */
+#include "ktap.h"
 
 #define MAX	64
 
 static int node_of[MAX];		/* by CPU, -1: not online */
-static int nr_cpus, nr_nodes, failures, checks;
-
-static void result(bool ok, const char *fmt, ...)
-{
-	va_list ap;
-
-	checks++;
-	failures += !ok;
-	printf("%sok %d ", ok ? "" : "not ", checks);
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-	fflush(stdout);
-}
+static int nr_cpus, nr_nodes;
 
 static int read_text(const char *path, char *buf, int size)
 {
@@ -116,38 +99,55 @@ static int read_rows(struct row *rows, int max)
 	return n;
 }
 
-static void check_rows(const struct row *before, int nr_before, bool must_count)
+static int rounds = 1000, times = 10;
+static const char *more = "";		/* parameters of the module */
+static struct row before[MAX], now[MAX];
+static int nr_before;
+
+/* Reads the rows again, and shows them. Without XIVE there are none. */
+static int rows_now(void)
 {
-	struct row rows[MAX];
-	int n = read_rows(rows, MAX), i, k, cpu, foreign = 0, silent = 0, twice = 0;
+	int n = read_rows(now, MAX), i, cpu;
 
-	if (!n) {
-		printf("# no XIVE-IPI in /proc/interrupts: another interrupt controller\n");
-		return;
-	}
+	if (!n && access("/sys/kernel/debug/powerpc/xive", F_OK))
+		SKIP("another interrupt controller");
 	for (i = 0; i < n; i++) {
-		printf("# irq %u IPI-%d:", rows[i].irq, rows[i].node);
-		for (cpu = 0; cpu < nr_cpus; cpu++)
-			printf(" %lu", rows[i].count[cpu]);
+		printf("# irq %u IPI-%d:", now[i].irq, now[i].node);
+		for (cpu = 0; cpu < MAX; cpu++)
+			if (now[i].count[cpu] || node_of[cpu] == now[i].node)
+				printf(" CPU%d %lu", cpu, now[i].count[cpu]);
 		printf("\n");
-		for (k = 0; k < i; k++)
-			twice += rows[k].node == rows[i].node;
-		for (cpu = 0; cpu < MAX; cpu++) {
-			unsigned long was = 0;
-
-			for (k = 0; k < nr_before; k++)
-				if (before[k].node == rows[i].node)
-					was = before[k].count[cpu];
-			if (node_of[cpu] < 0)
-				continue;
-			foreign += node_of[cpu] != rows[i].node && rows[i].count[cpu];
-			silent += node_of[cpu] == rows[i].node && rows[i].count[cpu] <= was;
-		}
 	}
-	result(n == nr_nodes && !twice, "%d rows of IPIs for %d nodes with CPUs", n, nr_nodes);
-	result(!foreign, "a row counts only on the CPUs of its node");
-	if (must_count)
-		result(!silent, "it counts on each of these");
+	return n;
+}
+
+/* What was counted before the tests */
+static unsigned long count_before(int node, int cpu)
+{
+	int k;
+
+	for (k = 0; k < nr_before; k++)
+		if (before[k].node == node)
+			return before[k].count[cpu];
+	return 0;
+}
+
+static void check_rows(void)
+{
+	int n = rows_now(), i, k, cpu;
+
+	CHECK_EQ(n, nr_nodes);
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < i; k++)
+			CHECK(now[k].node != now[i].node);
+		for (cpu = 0; cpu < MAX; cpu++)
+			if (node_of[cpu] >= 0 && node_of[cpu] != now[i].node &&
+			    now[i].count[cpu]) {
+				ktap_note("row IPI-%d counts on CPU %d of node %d", now[i].node,
+					  cpu, node_of[cpu]);
+				CHECK(0);
+			}
+	}
 }
 
 static int load(const char *parameters)
@@ -184,36 +184,8 @@ static bool set_online(int cpu, int on)
 	return n == 1;
 }
 
-/* The last node's CPUs, or the last CPU, go and come while the others send. */
-static void hotplug(int times, const char *more)
-{
-	int first = nr_cpus - 1, cpu, i, bad = 0;
-	char parameters[64];
-
-	while (nr_nodes > 1 && first > 1 && node_of[first - 1] == node_of[nr_cpus - 1])
-		first--;
-	snprintf(parameters, sizeof(parameters), "storm=%d %s", first, more);
-	if (load(parameters)) {
-		result(false, "the module loads: %s", strerror(errno));
-		return;
-	}
-	for (i = 0; i < times && !bad; i++) {
-		for (cpu = first; cpu < nr_cpus; cpu++)
-			bad += !set_online(cpu, 0);
-		usleep(20000);
-		for (cpu = first; cpu < nr_cpus; cpu++)
-			bad += !set_online(cpu, 1);
-		usleep(20000);
-	}
-	result(!bad, "CPUs %d to %d offline and online %d times under IPIs", first, nr_cpus - 1, i);
-	if (syscall(__NR_delete_module, "ipitest", 0)) {
-		result(false, "the module unloads: %s", strerror(errno));
-		return;
-	}
-}
-
 /* The module's last word is in the kernel log, as it is gone after a storm. */
-static void verdict(const char *what)
+static void check_none_lost(void)
 {
 	static char text[1 << 18];
 	long n = syscall(__NR_syslog, 3, text, sizeof(text) - 1);
@@ -225,39 +197,169 @@ static void verdict(const char *what)
 		p += 9;
 		sscanf(p, "%lu lost of %lu", &lost, &sent);
 	}
-	result(!lost && sent, "%s: %lu lost of %lu", what, lost, sent);
+	ktap_note("%ld lost of %lu", (long)lost, sent);
+	CHECK(sent);
+	CHECK_EQ(lost, 0);
+}
+
+static void all_to_all(int nr)
+{
+	char parameters[64];
+	int err;
+
+	snprintf(parameters, sizeof(parameters), "rounds=%d %s", nr, more);
+	err = load(parameters);
+	if (err)
+		ktap_note("loading the module: %s", strerror(err));
+	CHECK(!err);
+	if (parameter("lost"))
+		ktap_note("a CPU waits for ever");
+	CHECK_EQ(parameter("lost"), 0);
+	check_none_lost();
+	CHECK(!syscall(__NR_delete_module, "ipitest", 0));
+}
+
+TEST("all kinds of IPIs, all CPUs to all, and none is lost")
+{
+	all_to_all(rounds);
+}
+
+TEST("one row of IPIs for each node with CPUs, which counts on no others")
+{
+	check_rows();
+}
+
+TEST("a row counts on each CPU of its node")
+{
+	int n = rows_now(), i, cpu;
+
+	for (i = 0; i < n; i++)
+		for (cpu = 0; cpu < MAX; cpu++)
+			if (node_of[cpu] == now[i].node)
+				CHECK(now[i].count[cpu] > count_before(now[i].node, cpu));
+}
+
+TEST("the last node's CPUs, or the last CPU, go and come while the others send")
+{
+	int first = nr_cpus - 1, cpu, i, bad = 0;
+	char parameters[64];
+
+	if (!times)
+		SKIP("not asked for");
+	while (nr_nodes > 1 && first > 1 && node_of[first - 1] == node_of[nr_cpus - 1])
+		first--;
+	snprintf(parameters, sizeof(parameters), "storm=%d %s", first, more);
+	CHECK_EQ(load(parameters), 0);
+	for (i = 0; i < times && !bad; i++) {
+		for (cpu = first; cpu < nr_cpus; cpu++)
+			bad += !set_online(cpu, 0);
+		usleep(20000);
+		for (cpu = first; cpu < nr_cpus; cpu++)
+			bad += !set_online(cpu, 1);
+		usleep(20000);
+	}
+	ktap_note("CPUs %d to %d offline and online %d times", first, nr_cpus - 1, i);
+	CHECK(!syscall(__NR_delete_module, "ipitest", 0));
+	check_none_lost();
+	CHECK_EQ(bad, 0);
+	check_rows();
+}
+
+#define EVENTS	"/sys/kernel/tracing/events/irq/"
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC);
+	bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static int count_text(const char *text, const char *what)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+/* Handlers of IPIs on record, entry and exit, when @enable was written to their events */
+static void traced(const char *enable, int *entries, int *exits)
+{
+	static char text[1 << 22];
+
+	CHECK(write_text("/sys/kernel/tracing/trace", ""));
+	CHECK(write_text(EVENTS "irq_handler_entry/enable", enable));
+	CHECK(write_text(EVENTS "irq_handler_exit/enable", enable));
+	all_to_all(8);
+	CHECK(write_text(EVENTS "irq_handler_entry/enable", "0"));
+	CHECK(write_text(EVENTS "irq_handler_exit/enable", "0"));
+	CHECK(read_text("/sys/kernel/tracing/trace", text, sizeof(text)) > 0);
+	*entries = count_text(text, "name=IPI");
+	*exits = count_text(text, "ret=handled");
+}
+
+TEST("tracepoints see the handler of an IPI while they are enabled")
+{
+	int entries, exits;
+
+	if (access(EVENTS, F_OK))
+		SKIP("a kernel without tracepoints");
+	rows_now();
+	traced("1", &entries, &exits);
+	ktap_note("%d entries, %d exits", entries, exits);
+	CHECK(entries > nr_cpus && exits >= entries - nr_cpus);
+	traced("0", &entries, &exits);
+	CHECK_EQ(entries + exits, 0);
+	check_rows();
+}
+
+/* How IPIs end: flags=S is StoreEOI, H by hypercall. */
+static void note_flags(void)
+{
+	char text[4096], *line;
+
+	if (read_text("/sys/kernel/debug/powerpc/xive/ipis", text, sizeof(text)) < 0)
+		return;
+	line = strstr(text, "CPU 0:");
+	if (line)
+		ktap_note("%.*s", (int)strcspn(line, "\n"), line);
+}
+
+/* Within a minute */
+static bool cpu_added(void)
+{
+	int was = nr_cpus, i;
+
+	printf("# waits for a CPU, has %d\n", was);
+	fflush(stdout);
+	for (i = 0; i < 120 && nr_cpus == was; i++) {
+		usleep(500000);
+		read_nodes();
+	}
+	return nr_cpus > was;
 }
 
 int main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : 1000, times = argc > 2 ? atoi(argv[2]) : 10;
-	const char *more = argc > 3 ? "xive=1" : "";
-	struct row before[MAX];
-	char parameters[64];
-	int n, err;
-
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	if (argc > 2)
+		times = atoi(argv[2]);
+	if (argc > 3 && !strcmp(argv[3], "xive"))
+		more = "xive=1";
 	read_nodes();
+	if (argc > 3 && !strcmp(argv[3], "add") && !cpu_added()) {
+		printf("no CPU was added\n");
+		return 1;
+	}
 	if (nr_cpus < 2)
 		return 4;
 	printf("# %d CPUs, %d nodes\n", nr_cpus, nr_nodes);
-	n = read_rows(before, MAX);
-	snprintf(parameters, sizeof(parameters), "rounds=%d %s", rounds, more);
-	err = load(parameters);
-	if (err) {
-		result(false, "all to all: %s", strerror(err));
-	} else {
-		if (parameter("lost"))
-			result(false, "all to all: a CPU waits for ever");
-		else
-			verdict("all to all");
-		syscall(__NR_delete_module, "ipitest", 0);
-	}
-	check_rows(before, n, true);
-	if (times && !failures) {
-		hotplug(times, more);
-		verdict("hotplug");
-		check_rows(before, n, false);
-	}
-	printf("1..%d\n", checks);
-	return failures ? 1 : 0;
+	note_flags();
+	nr_before = read_rows(before, MAX);
+	return ktap_main(1, argv);
 }

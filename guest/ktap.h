@@ -29,7 +29,9 @@
 #include <unistd.h>
 
 #define KTAP_MAX	128
+#ifndef KTAP_SECONDS
 #define KTAP_SECONDS	30
+#endif
 #define KTAP_SKIP	4
 
 struct ktap_test {
