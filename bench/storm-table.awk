@@ -15,6 +15,10 @@ END {
 		printf " %-5s  0-%-5d", at[1] == last ? "" : at[1], at[1] * at[2] - 1
 		last = at[1]
 		for (c = 1; c <= columns; c++) {
+			if (!((name[c], at[1], at[2]) in value)) {
+				printf "  %21s", "not measured"
+				continue
+			}
 			split(value[name[c], at[1], at[2]], v, " ")
 			printf "  %6.2f (%4.2f) %7.1f", v[2], v[3], v[1]
 		}
