@@ -3,112 +3,33 @@
  * wakeup - does an idle CPU wake up for each interrupt, at once, and is its idle
  * time accounted for?
  *
- *	wakeup [TRIES [SECONDS [MS]]]
+ *	wakeup [TRIES [SECONDS [MS [TEST...]]]]
  *
- * Each test makes TRIES wake-ups (20000), or as many as fit in SECONDS (10); a
+ * All tests, or those with these numbers. Each test makes TRIES wake-ups (20000), or as many as fit in SECONDS (10); a
  * wake-up later than MS milliseconds (1000) counts as lost, because what rescues a CPU
  * that missed one is somebody else's interrupt, seconds later. Each idle state of
  * cpuidle is tried alone, then all together. The time between a wake-up and the next
  * differs at random, so that some arrive while the CPU is about to become idle.
  */
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include <sys/klog.h>
 #include <sys/syscall.h>
 
 #include "ktap.h"
+#include "idle.h"
 
 #define MAX_CPUS	64
-#define MAX_STATES	10
-#define ALL_STATES	-1
-#define SYS_CPU		"/sys/devices/system/cpu/cpu"
 
 static long tries = 20000, seconds = 10, limit_ms = 1000;
 static int cpus;
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	CHECK(!sched_setaffinity(0, sizeof(one), &one));
-}
 
 /* Other than rand(), no lock and a state of the caller's own */
 static uint32_t random_below(uint64_t *state, uint32_t n)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
 	return (*state >> 33) % n;
-}
-
-/* Read a file of a CPU. Return: its length, or -1 if there is no such file */
-static int read_cpu(char *buf, size_t size, int cpu, const char *name)
-{
-	char path[128];
-	int fd, n;
-
-	snprintf(path, sizeof(path), SYS_CPU "%d/%s", cpu, name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return -1;
-	n = read(fd, buf, size - 1);
-	close(fd);
-	buf[n > 0 ? n : 0] = 0;
-	return n;
-}
-
-static bool write_cpu(int cpu, const char *name, const char *value)
-{
-	char path[128];
-	int fd, n;
-
-	snprintf(path, sizeof(path), SYS_CPU "%d/%s", cpu, name);
-	fd = open(path, O_WRONLY);
-	if (fd < 0)
-		return false;
-	n = write(fd, value, strlen(value));
-	close(fd);
-	return n == (int)strlen(value);
-}
-
-static void state_name(char *buf, size_t size, int state)
-{
-	char file[64];
-
-	snprintf(file, sizeof(file), "cpuidle/state%d/name", state);
-	if (read_cpu(buf, size, 0, file) < 0)
-		SKIP("no idle state %d", state);
-	buf[strcspn(buf, "\n")] = 0;
-}
-
-/* On all CPUs, enable @state alone, or all of them */
-static void enable_state(int state)
-{
-	char name[64] = "all idle states", file[64];
-
-	if (state != ALL_STATES)
-		state_name(name, sizeof(name), state);
-	for (int cpu = 0; cpu < cpus; cpu++) {
-		for (int s = 0; s < MAX_STATES; s++) {
-			snprintf(file, sizeof(file), "cpuidle/state%d/disable", s);
-			if (!write_cpu(cpu, file, state == ALL_STATES || s == state ? "0" : "1"))
-				break;
-		}
-	}
-	ktap_note("%s", name);
 }
 
 /* How often the CPUs were in @state, or in any but the polling one */
@@ -248,7 +169,7 @@ static void futexes(int state)
 
 	if (cpus < 2)
 		SKIP("needs two CPUs");
-	enable_state(state);
+	enable_state(cpus, state);
 	used = usage(state);
 	start(threads, token_thread, true);
 	mail[0].sent = now_ns();
@@ -263,7 +184,7 @@ static void timers(int state)
 	pthread_t threads[MAX_CPUS];
 	long used;
 
-	enable_state(state);
+	enable_state(cpus, state);
 	used = usage(state);
 	start(threads, timer_thread, true);
 	finish(threads);
@@ -309,7 +230,7 @@ TEST("timers go off in time while CPUs go offline and come back")
 
 	if (cpus < 2)
 		SKIP("needs two CPUs");
-	enable_state(ALL_STATES);
+	enable_state(cpus, ALL_STATES);
 	start(threads, timer_thread, false);
 	while (!stop) {
 		int cpu = 1 + rounds % (cpus - 1);
@@ -382,7 +303,7 @@ TEST("idle CPUs have idle time, busy ones have not, and it adds up")
 
 	if (cpus < 2)
 		SKIP("needs two CPUs");
-	enable_state(ALL_STATES);
+	enable_state(cpus, ALL_STATES);
 	pin(1);
 	spinning = true;
 	CHECK(!pthread_create(&thread, NULL, spin_thread, NULL));
@@ -418,7 +339,7 @@ TEST("idle PURR and SPURR are those of the idle time")
 		SKIP("needs two CPUs");
 	if (!read_spr(0, "idle_purr"))
 		SKIP("no idle_purr");
-	enable_state(ALL_STATES);
+	enable_state(cpus, ALL_STATES);
 	pin(1);
 	spinning = true;
 	CHECK(!pthread_create(&thread, NULL, spin_thread, NULL));
@@ -450,9 +371,159 @@ TEST("idle PURR and SPURR are those of the idle time")
 	}
 }
 
+/*
+ * The same work on any kernel: a task on CPU 0 sleeps and wakes up. How much of the time
+ * is the CPU idle? The caller compares kernels (tests/idle-times).
+ */
+static long period_us;
+
+static void *tick_thread(void *arg)
+{
+	uint64_t when = now_ns();
+
+	pin(0);
+	while (spinning) {
+		struct timespec ts;
+
+		when += period_us * 1000;
+		ts.tv_sec = when / 1000000000;
+		ts.tv_nsec = when % 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		done++;
+	}
+	return NULL;
+}
+
+static void idle_share(long us)
+{
+	static const char * const names[] = { "purr", "spurr" };
+	unsigned long all[2], idle[2];
+	struct times before, after;
+	pthread_t thread;
+	char text[128];
+	int len = 0;
+
+	if (cpus < 2)
+		SKIP("needs two CPUs");
+	enable_state(cpus, ALL_STATES);
+	pin(1);
+	period_us = us;
+	spinning = true;
+	CHECK(!pthread_create(&thread, NULL, tick_thread, NULL));
+	sleep(1);
+	done = 0;
+	before = read_times(0);
+	for (int i = 0; i < 2; i++) {
+		all[i] = read_spr(0, names[i]);
+		idle[i] = read_spr(0, i ? "idle_spurr" : "idle_purr");
+	}
+	sleep(ACCOUNT_SECONDS);
+	for (int i = 0; i < 2; i++) {
+		all[i] = read_spr(0, names[i]) - all[i];
+		idle[i] = read_spr(0, i ? "idle_spurr" : "idle_purr") - idle[i];
+	}
+	after = read_times(0);
+	spinning = false;
+	pthread_join(thread, NULL);
+
+	for (int i = 0; i < 2 && read_spr(0, "idle_purr"); i++)
+		len += snprintf(text + len, sizeof(text) - len, ", %.2f %% of its %s",
+				100.0 * idle[i] / all[i], names[i]);
+	ktap_note("%ld wake-ups a second: CPU 0 is idle %.2f %% of its time%s",
+		  (long)done / ACCOUNT_SECONDS,
+		  100.0 * (after.idle - before.idle) / (after.all - before.all),
+		  len ? text : "");
+	CHECK(done > 0);
+}
+
+TEST("idle time of a CPU with 500 wake-ups a second")
+{
+	idle_share(2000);
+}
+
+TEST("idle time of a CPU with 2000 wake-ups a second")
+{
+	idle_share(500);
+}
+
+/*
+ * sysrq-l: each CPU tells where it is. What the kernel logs meanwhile does not go to the
+ * console, where the stack of this CPU would look like a fault.
+ */
+static int backtrace_of_all(int kmsg, bool *idle, char *where, size_t size)
+{
+	int trigger = open("/proc/sysrq-trigger", O_WRONLY), answers = 0;
+	char record[1024];
+	ssize_t n;
+
+	CHECK(trigger >= 0);
+	lseek(kmsg, 0, SEEK_END);
+	klogctl(8, NULL, 1);
+	n = write(trigger, "l", 1);
+	usleep(100000);		/* a work item may do it */
+	klogctl(8, NULL, 7);
+	close(trigger);
+	CHECK_EQ(n, 1);
+	while ((n = read(kmsg, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		char *text, *at;
+		int cpu;
+
+		if (n <= 0)
+			continue;
+		record[n] = 0;
+		text = strstr(record, "NMI backtrace for cpu ");
+		if (!text || sscanf(text, "NMI backtrace for cpu %d", &cpu) != 1)
+			continue;
+		answers++;
+		at = strstr(text, "idling at ");
+		if (at && cpu >= 0 && cpu < MAX_CPUS) {
+			idle[cpu] = true;
+			snprintf(where, size, "%.*s", (int)strcspn(at, "\n"), at);
+		}
+	}
+	return answers;
+}
+
+TEST("a backtrace of all CPUs says which ones are idle, in each idle state")
+{
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK);
+	char file[64], name[64];
+
+	if (cpus < 2)
+		SKIP("needs two CPUs");
+	CHECK(kmsg >= 0);
+	pin(0);
+	for (int state = 0; state < MAX_STATES; state++) {
+		bool idle[MAX_CPUS] = { false };
+		char where[128] = "";
+		int seen = 0;
+
+		snprintf(file, sizeof(file), "cpuidle/state%d/name", state);
+		if (read_cpu(name, sizeof(name), 0, file) < 0) {
+			if (state)
+				break;
+			enable_state(cpus, ALL_STATES);	/* without cpuidle */
+			state = MAX_STATES;
+		} else {
+			enable_state(cpus, state);
+		}
+		/* A CPU may be at work when it is asked, but not each time */
+		for (int tries = 0; tries < 10 && seen < cpus - 1; tries++) {
+			if (!backtrace_of_all(kmsg, idle, where, sizeof(where)))
+				SKIP("this kernel makes no backtraces of other CPUs");
+			seen = 0;
+			for (int cpu = 1; cpu < cpus; cpu++)
+				seen += idle[cpu];
+		}
+		ktap_note("%d of %d CPUs are idle: %s", seen, cpus - 1, where);
+		CHECK_EQ(seen, cpus - 1);
+		CHECK(!idle[0]);
+	}
+}
+
 TEST("all idle states are enabled again")
 {
-	enable_state(ALL_STATES);
+	enable_state(cpus, ALL_STATES);
 }
 
 int main(int argc, char **argv)
@@ -467,8 +538,8 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		limit_ms = atol(argv[3]);
 	if (tries < 1 || seconds < 1 || seconds > KTAP_SECONDS / 2 || limit_ms < 1) {
-		fprintf(stderr, "wakeup: TRIES, SECONDS (1 to %d), MS\n", KTAP_SECONDS / 2);
+		fprintf(stderr, "wakeup: TRIES, SECONDS (1 to %d), MS, numbers of tests\n", KTAP_SECONDS / 2);
 		return 2;
 	}
-	return ktap_main(1, argv);
+	return argc > 4 ? ktap_main(argc - 3, argv + 3) : ktap_main(1, argv);
 }
