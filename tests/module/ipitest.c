@@ -3,7 +3,8 @@
  * Does each IPI arrive? Every CPU sends to every other at the same time, in rounds of
  * one message for each pair, and no round starts before the last has arrived: an IPI
  * that is lost is not made good by the next one. What arrived is counted by the
- * receiver, for each sender, and compared.
+ * receiver, for each sender, and compared. In the end each CPU sends "NMI IPIs" to each
+ * other, if the kernel has them: by message, and as real NMIs whose handlers send IPIs.
  *
  *	rounds=N	run N rounds while the module loads; the load fails if one is late
  *	storm=CPUS	instead, CPUs 0 to CPUS-1 send to all that are online until the
@@ -23,10 +24,12 @@
 #include <linux/semaphore.h>
 #include <linux/smp.h>
 
+#include <asm/mmu.h>
 #include <asm/smp.h>
 
 #define MAX		32		/* CPUs */
 #define LATE_MS		8000		/* an emulator can be slow */
+#define NMI_MS		100		/* those of a hypervisor come at once */
 #define BURST		64
 
 static int rounds = 100, storm, xive;
@@ -37,11 +40,14 @@ static ulong sent, lost;
 module_param(sent, ulong, 0444);
 module_param(lost, ulong, 0444);
 
-enum { ASYNC, WAIT, MANY, MANY_WAIT, IRQ_WORK, PONG, WAKE, SELF, KINDS };
+enum {
+	ASYNC, WAIT, MANY, MANY_WAIT, IRQ_WORK, PONG, WAKE, SELF, ROUND_KINDS,
+	SAFE_NMI = ROUND_KINDS, FROM_NMI, KINDS
+};
 static const char * const kind_name[KINDS] = {
 	"function call", "function call, waiting", "broadcast", "broadcast, waiting",
 	"irq_work", "function call from an interrupt, and back", "wake-up",
-	"reschedule to itself, soft-masked",
+	"reschedule to itself, soft-masked", "NMI by message", "reschedule from an NMI",
 };
 
 /* What a pair of CPUs has: written by one of them alone. */
@@ -154,6 +160,8 @@ static void late(int kind, int me, int t, long by)
 
 /* Kernel functions that modules have no symbol of */
 static bool (*queue_on)(struct irq_work *w, int cpu);
+static int (*send_nmi)(int cpu, void (*fn)(struct pt_regs *regs), u64 delay_us);
+static int (*send_safe_nmi)(int cpu, void (*fn)(struct pt_regs *regs), u64 delay_us);
 static void (*old_cause_ipi)(int cpu);
 static struct smp_ops_t **ops;
 
@@ -172,6 +180,9 @@ static int find_functions(void)
 	queue_on = (void *)lookup("irq_work_queue_on");
 	ops = (void *)lookup("smp_ops");
 	cause_ipi = (void *)lookup("xive_cause_ipi");
+	/* Only there with kexec, xmon or a lockup detector */
+	send_nmi = (void *)lookup("smp_send_nmi_ipi");
+	send_safe_nmi = (void *)lookup("smp_send_safe_nmi_ipi");
 	if (!queue_on || !ops || !cause_ipi)
 		return -ENOENT;
 	if (xive > 0) {
@@ -208,7 +219,7 @@ static bool burst(int me, int t)
 
 static bool one_round(int me, int round)
 {
-	int kind = round % KINDS, how = round / KINDS, i, t;
+	int kind = round % ROUND_KINDS, how = round / ROUND_KINDS, i, t;
 	static struct cpumask masks[MAX];
 	unsigned long flags, before;
 	u64 start;
@@ -297,13 +308,115 @@ static bool one_round(int me, int round)
 	return true;
 }
 
+static atomic_t nmi_seen, held;
+static int nmi_reply_to;
+static call_single_data_t hold_csd;
+
+static void in_nmi_ipi(struct pt_regs *regs)
+{
+	atomic_inc(&nmi_seen);
+}
+
+static void in_real_nmi(struct pt_regs *regs)
+{
+	if (!in_nmi())
+		return;
+	atomic_inc(&nmi_seen);
+	arch_smp_send_reschedule(nmi_reply_to);
+}
+
+/* Here an NMI can be recovered from: nothing else can come in and have live SRRs. */
+static void hold(void *unused)
+{
+	u64 start = ktime_get_ns();
+
+	hard_irq_disable();
+	atomic_set(&held, 1);
+	while (atomic_read(&held) && !over(start))
+		let_others_run();
+}
+
+static bool arrives(atomic_t *counter, int value)
+{
+	u64 start = ktime_get_ns();
+
+	while (atomic_read(counter) != value)
+		if (over(start))
+			return false;
+		else
+			pass(1);
+	return true;
+}
+
+/* @me is alone in this. A time limit of the kernel's own says if an NMI was not taken. */
+static bool send_nmis(int me)
+{
+	unsigned long before;
+	u64 start;
+	int t;
+
+	for_each_cpu(t, &cpus) {
+		if (t == me)
+			continue;
+		if (send_safe_nmi) {
+			atomic_set(&nmi_seen, 0);
+			kind_sent[me][SAFE_NMI]++;
+			if (!send_safe_nmi(t, in_nmi_ipi, LATE_MS * 1000) ||
+			    !arrives(&nmi_seen, 1)) {
+				late(SAFE_NMI, me, t, 1);
+				return false;
+			}
+		}
+		/* With the hash MMU a module may be out of an NMI's reach. */
+		if (!send_nmi || !radix_enabled())
+			continue;
+		atomic_set(&nmi_seen, 0);
+		nmi_reply_to = me;
+		INIT_CSD(&hold_csd, hold, NULL);
+		smp_call_function_single_async(t, &hold_csd);
+		if (!arrives(&held, 1)) {
+			late(ASYNC, me, t, 1);
+			return false;
+		}
+		local_irq_disable();
+		before = kstat_cpu_irqs_sum(me);
+		if (!send_nmi(t, in_real_nmi, NMI_MS * 1000)) {
+			/* A machine without: a message was sent, and is ignored now. */
+			pr_info("ipitest: no NMIs here\n");
+			send_nmi = NULL;
+			local_irq_enable();
+			atomic_set(&held, 0);
+			continue;
+		}
+		kind_sent[me][FROM_NMI]++;
+		local_irq_enable();
+		start = ktime_get_ns();
+		while (atomic_read(&nmi_seen) != 1 ||
+		       READ_ONCE(kstat_cpu(me).irqs_sum) == before)
+			if (over(start)) {
+				late(FROM_NMI, me, t, 1);
+				return false;
+			}
+		atomic_set(&held, 0);
+		/* The call is over when its CPU takes another one. */
+		smp_call_function_single(t, count, ID(me, t), 1);
+		sent_to[me][t].n++;
+	}
+	return true;
+}
+
 static int send_rounds(void *unused)
 {
-	int me = smp_processor_id(), i;
+	int me = smp_processor_id(), i, t;
+	bool ok;
 
 	for (i = 0; i < rounds && one_round(me, i); i++)
 		;
-	if (i < rounds)
+	ok = i == rounds;
+	for_each_cpu(t, &cpus)
+		ok = ok && meet(i++) && (t != me || send_nmis(me));
+	/* Stay until the last one has sent. */
+	if (!ok || !meet(i))
 		atomic_inc(&stuck);
 	atomic_dec(&running);
 	while (!kthread_should_stop())
@@ -364,7 +477,8 @@ static void end(void)
 			}
 			sent += sent_to[cpu][t].n + pong_from[cpu][t].n;
 		}
-		sent += kind_sent[cpu][WAKE] + kind_sent[cpu][SELF];
+		sent += kind_sent[cpu][WAKE] + kind_sent[cpu][SELF] +
+			kind_sent[cpu][SAFE_NMI] + kind_sent[cpu][FROM_NMI];
 	}
 	for (t = 0; t < KINDS && !storm; t++) {
 		unsigned long n = 0;
