@@ -46,7 +46,7 @@ static const char *const wanted[] = {
 	"emulate_step", "emulate_single_step",
 	/* signals and registers */
 	"arch_do_signal_or_restart", "do_signal", "get_signal", "handle_rt_signal64",
-	"sys_rt_sigreturn", "restore_math", "giveup_all", "load_up_*", "restore_tm_state",
+	"sys_rt_sigreturn", "restore_math", "giveup_all", "restore_tm_state",
 };
 
 struct func {
