@@ -337,7 +337,6 @@ static int other_cpu(bool same_core)
 static bool snooze(bool on)
 {
 	char path[128], name[16] = "";
-	bool any = false;
 	FILE *f;
 
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); cpu++) {
@@ -356,47 +355,33 @@ static bool snooze(bool on)
 		f = fopen(path, "w");
 		if (!f || fputs(on ? "0" : "1", f) < 0 || fclose(f))
 			die(path);
-		any = true;
 	}
-	return any;
+	return true;
+}
+
+/* With another CPU, and the same again if nobody polls for work, which only some kernels do */
+#define PINGPONG_ROWS(name, same_core)				\
+static void name(void)						\
+{								\
+	int cpu = other_cpu(same_core);				\
+								\
+	if (cpu)						\
+		PINGPONG(ROW_##name, cpu);			\
+}								\
+								\
+static void name##_cede(void)					\
+{								\
+	int cpu = other_cpu(same_core);				\
+								\
+	if (cpu && snooze(false)) {				\
+		PINGPONG(ROW_##name##_cede, cpu);		\
+		snooze(true);					\
+	}							\
 }
 
 /* Sibling threads of a core; no machine of QEMU 7.2 has any. */
-static void pingpong_threads(void)
-{
-	int cpu = other_cpu(true);
-
-	if (cpu)
-		PINGPONG(ROW_pingpong_threads, cpu);
-}
-
-static void pingpong_threads_cede(void)
-{
-	int cpu = other_cpu(true);
-
-	if (cpu && snooze(false)) {
-		PINGPONG(ROW_pingpong_threads_cede, cpu);
-		snooze(true);
-	}
-}
-
-static void pingpong_cores(void)
-{
-	int cpu = other_cpu(false);
-
-	if (cpu)
-		PINGPONG(ROW_pingpong_cores, cpu);
-}
-
-static void pingpong_cores_cede(void)
-{
-	int cpu = other_cpu(false);
-
-	if (cpu && snooze(false)) {
-		PINGPONG(ROW_pingpong_cores_cede, cpu);
-		snooze(true);
-	}
-}
+PINGPONG_ROWS(pingpong_threads, true)
+PINGPONG_ROWS(pingpong_cores, false)
 
 /* Nothing but a loop; what the kernel does in a window is the timer interrupts. */
 static void timer_user(void)

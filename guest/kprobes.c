@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "ktap.h"
 
 #define MODULE		"/lab/probes.ko"
 #define MAX_FUNCS	512
@@ -60,17 +61,11 @@ static int nr_funcs;
 static const char *const *patterns = wanted;
 static int nr_patterns = sizeof(wanted) / sizeof(wanted[0]);
 
-static void __attribute__((format(printf, 2, 3), noreturn)) quit(int code, const char *fmt, ...)
-{
-	va_list ap;
-
-	printf("# ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-	exit(code);
-}
+#define quit(code, ...)							\
+	do {								\
+		ktap_note(__VA_ARGS__);					\
+		exit(code);						\
+	} while (0)
 
 static bool is_wanted(const char *name)
 {

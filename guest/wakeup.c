@@ -5,25 +5,105 @@
  *
  *	wakeup [TRIES [SECONDS [MS [TEST...]]]]
  *
- * All tests, or those with these numbers. Each test makes TRIES wake-ups (20000), or as many as fit in SECONDS (10); a
- * wake-up later than MS milliseconds (1000) counts as lost, because what rescues a CPU
- * that missed one is somebody else's interrupt, seconds later. Each idle state of
+ * All tests, or those with these numbers. Each test makes TRIES wake-ups (20000), or as
+ * many as fit in SECONDS (10); a wake-up later than MS milliseconds (1000) counts as lost,
+ * because what rescues a CPU that missed one is somebody else's interrupt, seconds later. Each idle state of
  * cpuidle is tried alone, then all together. The time between a wake-up and the next
  * differs at random, so that some arrive while the CPU is about to become idle.
  */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/klog.h>
 #include <sys/syscall.h>
 
 #include "ktap.h"
-#include "idle.h"
 
 #define MAX_CPUS	64
+#define MAX_STATES	10
+#define ALL_STATES	-1
+#define SYS_CPU		"/sys/devices/system/cpu/cpu"
 
 static long tries = 20000, seconds = 10, limit_ms = 1000;
 static int cpus;
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	CHECK(!sched_setaffinity(0, sizeof(one), &one));
+}
+
+/* Read a file of a CPU. Return: its length, or -1 if there is no such file */
+static int read_cpu(char *buf, size_t size, int cpu, const char *name)
+{
+	char path[128];
+	int fd, n;
+
+	snprintf(path, sizeof(path), SYS_CPU "%d/%s", cpu, name);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return -1;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	buf[n > 0 ? n : 0] = 0;
+	return n;
+}
+
+static bool write_cpu(int cpu, const char *name, const char *value)
+{
+	char path[128];
+	int fd, n;
+
+	snprintf(path, sizeof(path), SYS_CPU "%d/%s", cpu, name);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		return false;
+	n = write(fd, value, strlen(value));
+	close(fd);
+	return n == (int)strlen(value);
+}
+
+static void state_name(char *buf, size_t size, int state)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "cpuidle/state%d/name", state);
+	if (read_cpu(buf, size, 0, file) < 0)
+		SKIP("no idle state %d", state);
+	buf[strcspn(buf, "\n")] = 0;
+}
+
+/* Enable @state alone, or all states */
+static void enable_state(int state)
+{
+	char name[64] = "all idle states", file[64];
+
+	if (state != ALL_STATES)
+		state_name(name, sizeof(name), state);
+	for (int cpu = 0; cpu < cpus; cpu++) {
+		for (int s = 0; s < MAX_STATES; s++) {
+			snprintf(file, sizeof(file), "cpuidle/state%d/disable", s);
+			if (!write_cpu(cpu, file, state == ALL_STATES || s == state ? "0" : "1"))
+				break;
+		}
+	}
+	ktap_note("%s", name);
+}
 
 /* Other than rand(), no lock and a state of the caller's own */
 static uint32_t random_below(uint64_t *state, uint32_t n)
@@ -169,7 +249,7 @@ static void futexes(int state)
 
 	if (cpus < 2)
 		SKIP("needs two CPUs");
-	enable_state(cpus, state);
+	enable_state(state);
 	used = usage(state);
 	start(threads, token_thread, true);
 	mail[0].sent = now_ns();
@@ -184,7 +264,7 @@ static void timers(int state)
 	pthread_t threads[MAX_CPUS];
 	long used;
 
-	enable_state(cpus, state);
+	enable_state(state);
 	used = usage(state);
 	start(threads, timer_thread, true);
 	finish(threads);
@@ -230,7 +310,7 @@ TEST("timers go off in time while CPUs go offline and come back")
 
 	if (cpus < 2)
 		SKIP("needs two CPUs");
-	enable_state(cpus, ALL_STATES);
+	enable_state(ALL_STATES);
 	start(threads, timer_thread, false);
 	while (!stop) {
 		int cpu = 1 + rounds % (cpus - 1);
@@ -303,7 +383,7 @@ TEST("idle CPUs have idle time, busy ones have not, and it adds up")
 
 	if (cpus < 2)
 		SKIP("needs two CPUs");
-	enable_state(cpus, ALL_STATES);
+	enable_state(ALL_STATES);
 	pin(1);
 	spinning = true;
 	CHECK(!pthread_create(&thread, NULL, spin_thread, NULL));
@@ -339,7 +419,7 @@ TEST("idle PURR and SPURR are those of the idle time")
 		SKIP("needs two CPUs");
 	if (!read_spr(0, "idle_purr"))
 		SKIP("no idle_purr");
-	enable_state(cpus, ALL_STATES);
+	enable_state(ALL_STATES);
 	pin(1);
 	spinning = true;
 	CHECK(!pthread_create(&thread, NULL, spin_thread, NULL));
@@ -405,7 +485,7 @@ static void idle_share(long us)
 
 	if (cpus < 2)
 		SKIP("needs two CPUs");
-	enable_state(cpus, ALL_STATES);
+	enable_state(ALL_STATES);
 	pin(1);
 	period_us = us;
 	spinning = true;
@@ -502,10 +582,10 @@ TEST("a backtrace of all CPUs says which ones are idle, in each idle state")
 		if (read_cpu(name, sizeof(name), 0, file) < 0) {
 			if (state)
 				break;
-			enable_state(cpus, ALL_STATES);	/* without cpuidle */
+			enable_state(ALL_STATES);	/* without cpuidle */
 			state = MAX_STATES;
 		} else {
-			enable_state(cpus, state);
+			enable_state(state);
 		}
 		/* A CPU may be at work when it is asked, but not each time */
 		for (int tries = 0; tries < 10 && seen < cpus - 1; tries++) {
@@ -523,7 +603,7 @@ TEST("a backtrace of all CPUs says which ones are idle, in each idle state")
 
 TEST("all idle states are enabled again")
 {
-	enable_state(cpus, ALL_STATES);
+	enable_state(ALL_STATES);
 }
 
 int main(int argc, char **argv)
