@@ -12,8 +12,9 @@ KERNEL ?=
 MINUTES ?= 30
 TOPIC ?=
 V ?=
-BUILD ?= build
-export BUILD KERNEL V
+BASE ?= v6.12
+BUILD ?= build$(if $(filter-out v6.12,$(BASE)),/$(BASE))
+export BASE BUILD KERNEL V
 
 # A typo shows now, not after the build.
 machines := $(shell tools/boot -m list)
@@ -33,7 +34,8 @@ help: ## this list
 	@echo "  APPEND=     kernel parameters"
 	@echo "  TREE=       linux (the series) or linux-base"
 	@echo "  CONFIG=     names of configs/, joined by + (ppc64le)"
-	@echo "  KERNEL=     your own 6.12.y git tree as the base, instead of Debian's source"
+	@echo "  BASE=       v6.12, or another of patches/, which is built in build/BASE"
+	@echo "  KERNEL=     your own git tree of that version, instead of Debian's source"
 	@echo "  V=1         shows everything; BUILD=DIR builds there instead of in build/"
 
 boot: deps kernel ## build a kernel with the series, boot it, print what system calls cost
