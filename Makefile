@@ -102,10 +102,11 @@ bench-diff: ## a ROW of the last bench, by symbol and kind of instruction
 bench-all: tree ## base and series in each variant of bench/all (VARIANTS="p9 be"), for an hour
 	@tools/bench-all $(VARIANTS)
 
-bench-peer: bench-build ## the same as bench beside a later mainline (PEER=/path/to/vmlinux)
-	@$(if $(PEER),,tools/peer)
-	@tools/bench -p $(if $(PEER),,-i) -f 0.5 -o $(BUILD)/bench/peer $(bench_args) $(bench_kernels) \
-		$(or $(PEER),$(BUILD)/linux-peer/out-ppc64le+peer/vmlinux)
+peer = $(or $(PEER),$(BUILD)/v7.3/linux-base/out-ppc64le/vmlinux)
+bench-peer: bench-build ## bench beside a mainline with its own generic entry (PEER=/path/to/vmlinux)
+	@$(if $(PEER),,BASE=v7.3 BUILD=$(BUILD)/v7.3 tools/tree)
+	@$(if $(PEER),,BASE=v7.3 BUILD=$(BUILD)/v7.3 tools/kernel linux-base ppc64le)
+	@tools/bench -p -f 0.5 -o $(BUILD)/bench/peer $(bench_args) $(bench_kernels) $(peer)
 
 # Of the last bench-peer, or where there was none, of the last bench.
 plot = $(patsubst %/kernels,%,$(firstword $(wildcard $(BUILD)/bench/peer/kernels $(BUILD)/bench/pseries9/kernels)))
