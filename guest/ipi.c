@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ipi [rounds [hotplug-rounds [xive|add]]] - IPIs arrive, and are counted where they
- * belong. With the module /lab/ipitest.ko:
+ * ipi [rounds [hotplug-rounds [xive|add|flood=N]...]] - IPIs arrive, and are counted
+ * where they belong. With the module /lab/ipitest.ko:
  *
  *  - all kinds of IPIs, from all CPUs to all CPUs at once, none of them lost;
+ *  - with flood=N, N times from each CPU to each other as fast as they arrive;
  *  - /proc/interrupts: one row IPI-NODE for each node with CPUs, which counts only on
  *    these, and did count on each of them;
  *  - all CPUs of the last node go offline and come back, while the others send;
@@ -99,8 +100,9 @@ static int read_rows(struct row *rows, int max)
 	return n;
 }
 
-static int rounds = 1000, times = 10;
+static int rounds = 1000, times = 10, flood;
 static const char *more = "";		/* parameters of the module */
+static bool add;
 static struct row before[MAX], now[MAX];
 static int nr_before;
 
@@ -202,12 +204,13 @@ static void check_none_lost(void)
 	CHECK_EQ(lost, 0);
 }
 
-static void all_to_all(int nr)
+/* @how: a parameter of the module that takes a number */
+static void all_to_all(const char *how, int nr)
 {
 	char parameters[64];
 	int err;
 
-	snprintf(parameters, sizeof(parameters), "rounds=%d %s", nr, more);
+	snprintf(parameters, sizeof(parameters), "%s=%d %s", how, nr, more);
 	err = load(parameters);
 	if (err)
 		ktap_note("loading the module: %s", strerror(err));
@@ -221,7 +224,7 @@ static void all_to_all(int nr)
 
 TEST("all kinds of IPIs, all CPUs to all, and none is lost")
 {
-	all_to_all(rounds);
+	all_to_all("rounds", rounds);
 }
 
 TEST("one row of IPIs for each node with CPUs, which counts on no others")
@@ -237,6 +240,33 @@ TEST("a row counts on each CPU of its node")
 		for (cpu = 0; cpu < MAX; cpu++)
 			if (node_of[cpu] == now[i].node)
 				CHECK(now[i].count[cpu] > count_before(now[i].node, cpu));
+}
+
+static unsigned long sum_of_rows(void)
+{
+	unsigned long sum = 0;
+	int n = rows_now(), i, cpu;
+
+	for (i = 0; i < n; i++)
+		for (cpu = 0; cpu < MAX; cpu++)
+			sum += now[i].count[cpu];
+	return sum;
+}
+
+TEST("as many IPIs as go, and none is lost")
+{
+	unsigned long sum;
+	time_t start;
+
+	if (!flood)
+		SKIP("not asked for");
+	sum = sum_of_rows();
+	start = time(NULL);
+	all_to_all("flood", flood);
+	ktap_note("%ld s", (long)(time(NULL) - start));
+	sum = sum_of_rows() - sum;
+	ktap_note("%lu interrupts", sum);
+	check_rows();
 }
 
 TEST("the last node's CPUs, or the last CPU, go and come while the others send")
@@ -294,7 +324,7 @@ static void traced(const char *enable, int *entries, int *exits)
 	CHECK(write_text("/sys/kernel/tracing/trace", ""));
 	CHECK(write_text(EVENTS "irq_handler_entry/enable", enable));
 	CHECK(write_text(EVENTS "irq_handler_exit/enable", enable));
-	all_to_all(8);
+	all_to_all("rounds", 8);
 	CHECK(write_text(EVENTS "irq_handler_entry/enable", "0"));
 	CHECK(write_text(EVENTS "irq_handler_exit/enable", "0"));
 	CHECK(read_text("/sys/kernel/tracing/trace", text, sizeof(text)) > 0);
@@ -345,14 +375,24 @@ static bool cpu_added(void)
 
 int main(int argc, char **argv)
 {
+	int i;
+
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	if (argc > 2)
 		times = atoi(argv[2]);
-	if (argc > 3 && !strcmp(argv[3], "xive"))
-		more = "xive=1";
+	for (i = 3; i < argc; i++) {
+		if (!strcmp(argv[i], "xive")) {
+			more = "xive=1";
+		} else if (!strcmp(argv[i], "add")) {
+			add = true;
+		} else if (sscanf(argv[i], "flood=%d", &flood) != 1) {
+			printf("no argument is called so: %s\n", argv[i]);
+			return 1;
+		}
+	}
 	read_nodes();
-	if (argc > 3 && !strcmp(argv[3], "add") && !cpu_added()) {
+	if (add && !cpu_added()) {
 		printf("no CPU was added\n");
 		return 1;
 	}

@@ -7,6 +7,9 @@
  * other, if the kernel has them: by message, and as real NMIs whose handlers send IPIs.
  *
  *	rounds=N	run N rounds while the module loads; the load fails if one is late
+ *	flood=N		instead, N passes over all CPUs without a meeting in between: each CPU
+ *			sends the next message to another one as soon as that has the last,
+ *			which makes for many more IPIs in the same time
  *	storm=CPUS	instead, CPUs 0 to CPUS-1 send to all that are online until the
  *			module is unloaded; lost then says how many never came
  *	xive=1		powernv: IPIs by XIVE and not by doorbell, until the end
@@ -32,8 +35,9 @@
 #define NMI_MS		100		/* those of a hypervisor come at once */
 #define BURST		64
 
-static int rounds = 100, storm, xive;
+static int rounds = 100, flood, storm, xive;
 module_param(rounds, int, 0);
+module_param(flood, int, 0);
 module_param(storm, int, 0);
 module_param(xive, int, 0);
 static ulong sent, lost;
@@ -57,7 +61,7 @@ struct pair {
 
 static struct pair sent_to[MAX][MAX];		/* [sender][receiver] */
 static struct pair got_from[MAX][MAX];		/* [receiver][sender] */
-static struct pair pong_from[MAX][MAX];
+static struct pair pings[MAX][MAX], pong_from[MAX][MAX];
 static call_single_data_t csd[MAX][MAX], csd_back[MAX][MAX];
 static struct irq_work work[MAX][MAX];
 static struct semaphore sem[MAX];
@@ -192,27 +196,81 @@ static int find_functions(void)
 	return 0;
 }
 
+/* Has @t got all that @me sent, and answered? */
+static bool in_flight(int me, int t)
+{
+	return READ_ONCE(got_from[t][me].n) != sent_to[me][t].n ||
+		READ_ONCE(pong_from[me][t].n) != pings[me][t].n;
+}
+
+/* The same, as soon as it is so; false: too late */
+static bool arrived_soon(int kind, int me, int t)
+{
+	u64 start = ktime_get_ns();
+	int k;
+
+	for (k = 1; in_flight(me, t); k++) {
+		let_others_run();
+		if (k % 1024)
+			continue;
+		cond_resched();
+		if (over(start)) {
+			if (!READ_ONCE(stop))
+				late(kind, me, t, 1);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* One message; the last one from @me to @t has arrived. */
+static void send(int kind, int me, int t)
+{
+	sent_to[me][t].n++;
+	kind_sent[me][kind]++;
+	switch (kind) {
+	case WAIT:
+		smp_call_function_single(t, count, ID(me, t), 1);
+		break;
+	case IRQ_WORK:
+		queue_on(&work[me][t], t);
+		break;
+	case PONG:
+		pings[me][t].n++;
+		INIT_CSD(&csd[me][t], ping, ID(me, t));
+		smp_call_function_single_async(t, &csd[me][t]);
+		break;
+	default:
+		INIT_CSD(&csd[me][t], count, ID(me, t));
+		smp_call_function_single_async(t, &csd[me][t]);
+	}
+}
+
+/* One message to all others */
+static void broadcast(int kind, int me)
+{
+	static struct cpumask masks[MAX];
+	int t;
+
+	cpumask_copy(&masks[me], &cpus);
+	cpumask_clear_cpu(me, &masks[me]);
+	for_each_cpu(t, &masks[me])
+		sent_to[me][t].n++;
+	preempt_disable();
+	smp_call_function_many(&masks[me], count, ID(me, 0), kind == MANY_WAIT);
+	preempt_enable();
+	kind_sent[me][kind] += nr - 1;
+}
+
 /* Many to one CPU, each as soon as the last has arrived */
 static bool burst(int me, int t)
 {
-	u64 start = ktime_get_ns();
-	int i, k;
+	int i;
 
 	for (i = 0; i < BURST; i++) {
-		sent_to[me][t].n++;
-		kind_sent[me][ASYNC]++;
-		smp_call_function_single_async(t, &csd[me][t]);
-		for (k = 1; READ_ONCE(got_from[t][me].n) != sent_to[me][t].n; k++) {
-			let_others_run();
-			if (k % 1024)
-				continue;
-			cond_resched();
-			if (over(start)) {
-				if (!READ_ONCE(stop))
-					late(ASYNC, me, t, 1);
-				return false;
-			}
-		}
+		send(ASYNC, me, t);
+		if (!arrived_soon(ASYNC, me, t))
+			return false;
 	}
 	return true;
 }
@@ -220,50 +278,31 @@ static bool burst(int me, int t)
 static bool one_round(int me, int round)
 {
 	int kind = round % ROUND_KINDS, how = round / ROUND_KINDS, i, t;
-	static struct cpumask masks[MAX];
 	unsigned long flags, before;
 	u64 start;
 
 	if (!meet(round))
 		return false;
 
-	if (kind == MANY || kind == MANY_WAIT) {
-		cpumask_copy(&masks[me], &cpus);
-		cpumask_clear_cpu(me, &masks[me]);
-		for_each_cpu(t, &masks[me])
-			sent_to[me][t].n++;
-		preempt_disable();
-		smp_call_function_many(&masks[me], count, ID(me, 0), kind == MANY_WAIT);
-		preempt_enable();
-		kind_sent[me][kind] += nr - 1;
-	}
+	if (kind == MANY || kind == MANY_WAIT)
+		broadcast(kind, me);
 	for (i = 1, t = me; i < nr; i++) {
 		t = cpumask_next_wrap(t, &cpus, -1, false);
 		switch (kind) {
 		case ASYNC:
 			if (!burst(me, t))
 				return false;
-			continue;
+			break;
 		case WAIT:
-			smp_call_function_single(t, count, ID(me, t), 1);
-			break;
 		case IRQ_WORK:
-			queue_on(&work[me][t], t);
-			break;
 		case PONG:
-			INIT_CSD(&csd[me][t], ping, ID(me, t));
-			smp_call_function_single_async(t, &csd[me][t]);
+			send(kind, me, t);
 			break;
 		case WAKE:
 			atomic_long_inc(&ups[t]);
 			up(&sem[t]);
 			kind_sent[me][kind]++;
-			continue;
-		default:
-			continue;
 		}
-		kind_sent[me][kind]++;
-		sent_to[me][t].n++;
 	}
 	if (kind == SELF) {
 		local_irq_save(flags);
@@ -287,9 +326,8 @@ static bool one_round(int me, int round)
 
 		for (;;) {
 			missing = sent_to[me][t].n - READ_ONCE(got_from[t][me].n);
-			if (kind == PONG && t != me && !missing)
-				missing = kind_sent[me][PONG] / (nr - 1) -
-					READ_ONCE(pong_from[me][t].n);
+			if (!missing)
+				missing = pings[me][t].n - READ_ONCE(pong_from[me][t].n);
 			if (kind == WAKE && !missing)
 				missing = atomic_long_read(&ups[t]) -
 					atomic_long_read(&woken[t]);
@@ -302,8 +340,6 @@ static bool one_round(int me, int round)
 			}
 			pass(how);
 		}
-		if (kind == PONG)
-			INIT_CSD(&csd[me][t], count, ID(me, t));
 	}
 	return true;
 }
@@ -424,6 +460,38 @@ static int send_rounds(void *unused)
 	return 0;
 }
 
+/* Passes over all CPUs: mostly calls that nobody waits for, now and then a sleep. */
+static int send_flood(void *unused)
+{
+	static const int kinds[] = { ASYNC, IRQ_WORK, ASYNC, MANY, ASYNC, WAIT, ASYNC, PONG };
+	int me = smp_processor_id(), i, t;
+	bool ok = meet(0);
+
+	for (i = 0; i < flood && ok; i++) {
+		int kind = kinds[i % ARRAY_SIZE(kinds)];
+
+		if (kind == MANY)
+			broadcast(kind, me);
+		for (t = cpumask_next_wrap(me, &cpus, -1, false); t != me && ok;
+		     t = cpumask_next_wrap(t, &cpus, -1, false)) {
+			ok = arrived_soon(kind, me, t) && !READ_ONCE(stop);
+			if (ok && kind != MANY)
+				send(kind, me, t);
+		}
+		if (i % 4096 == 0)
+			usleep_range(50, 100);
+		cond_resched();
+	}
+	for_each_cpu(t, &cpus)
+		ok = ok && arrived_soon(ASYNC, me, t);
+	if (!ok)
+		atomic_inc(&stuck);
+	atomic_dec(&running);
+	while (!kthread_should_stop())
+		usleep_range(1000, 2000);
+	return 0;
+}
+
 /* Single calls and broadcasts to whatever is online; the mask changes all the time. */
 static int send_storm(void *unused)
 {
@@ -470,10 +538,11 @@ static void end(void)
 		msleep(1000);
 	for (cpu = 0; cpu < MAX; cpu++) {
 		for (t = 0; t < MAX; t++) {
-			if (storm && sent_to[cpu][t].n != got_from[t][cpu].n) {
+			if (sent_to[cpu][t].n != got_from[t][cpu].n) {
 				pr_err("ipitest: LOST: CPU %d to CPU %d: sent %lu, arrived %lu\n",
 				       cpu, t, sent_to[cpu][t].n, got_from[t][cpu].n);
-				lost += sent_to[cpu][t].n - got_from[t][cpu].n;
+				if (storm || !lost)
+					lost += abs((long)(sent_to[cpu][t].n - got_from[t][cpu].n));
 			}
 			sent += sent_to[cpu][t].n + pong_from[cpu][t].n;
 		}
@@ -492,7 +561,7 @@ static void end(void)
 
 static int __init ipitest_init(void)
 {
-	int (*loop)(void *) = storm ? send_storm : send_rounds;
+	int (*loop)(void *) = storm ? send_storm : flood ? send_flood : send_rounds;
 	int cpu, t, err = 0;
 
 	if (nr_cpu_ids > MAX || num_online_cpus() < 2)
