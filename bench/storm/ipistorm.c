@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * All CPUs send IPIs at the same time, each to the next one of its node: what goes from
- * node to node then is not for the IPIs' sake. Runs while it is loaded; markers of
- * bench/bench.h. Its own code is not counted (storm.awk), so it may wait as it likes.
+ * node to node then is not for the IPIs' sake. A CPU that is alone on its node sends to
+ * the next one of all. Runs while it is loaded; markers of bench/bench.h. Its own code is
+ * not counted (storm.awk), so it may wait as it likes.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -48,19 +49,22 @@ static void meet(int step)
 		let_others_run();
 }
 
-static int next_of_node(int cpu)
+/* Of its node, or, if it is alone on it, of all CPUs */
+static int next_cpu(int cpu)
 {
-	int next = cpu;
+	int next = cpu, first = -1;
 
-	do
+	do {
 		next = cpumask_next_wrap(next, cpu_online_mask, -1, false);
-	while (next >= nr_cpu_ids || cpu_to_node(next) != cpu_to_node(cpu));
-	return next;
+		if (first < 0 && next < nr_cpu_ids)
+			first = next;
+	} while (next >= nr_cpu_ids || cpu_to_node(next) != cpu_to_node(cpu));
+	return next == cpu ? first : next;
 }
 
 static int storm(void *unused)
 {
-	int me = smp_processor_id(), to = next_of_node(me), step = 0, i, w;
+	int me = smp_processor_id(), to = next_cpu(me), step = 0, i, w;
 	bool first = me == cpumask_first(cpu_online_mask);
 	struct one *o = &one[me];
 
