@@ -13,6 +13,7 @@
  *	storm=CPUS	instead, CPUs 0 to CPUS-1 send to all that are online until the
  *			module is unloaded; lost then says how many never came
  *	xive=1		powernv: IPIs by XIVE and not by doorbell, until the end
+ *	lose=N		every Nth interrupt is not sent, which has to be found
  *
  * Results: parameters "sent" and "lost", and a line in the log for each kind.
  */
@@ -35,11 +36,12 @@
 #define NMI_MS		100		/* those of a hypervisor come at once */
 #define BURST		64
 
-static int rounds = 100, flood, storm, xive;
+static int rounds = 100, flood, storm, xive, lose;
 module_param(rounds, int, 0);
 module_param(flood, int, 0);
 module_param(storm, int, 0);
 module_param(xive, int, 0);
+module_param(lose, int, 0);
 static ulong sent, lost;
 module_param(sent, ulong, 0444);
 module_param(lost, ulong, 0444);
@@ -111,6 +113,12 @@ static int sleep_loop(void *unused)
 	return 0;
 }
 
+/* Interrupts of this kind or that: IPIs may be doorbells. */
+static unsigned long interrupts(int cpu)
+{
+	return READ_ONCE(kstat_cpu(cpu).irqs_sum) + READ_ONCE(per_cpu(irq_stat, cpu).doorbell_irqs);
+}
+
 static bool over(u64 start)
 {
 	return READ_ONCE(stop) || ktime_get_ns() - start > LATE_MS * 1000000ull;
@@ -166,8 +174,16 @@ static void late(int kind, int me, int t, long by)
 static bool (*queue_on)(struct irq_work *w, int cpu);
 static int (*send_nmi)(int cpu, void (*fn)(struct pt_regs *regs), u64 delay_us);
 static int (*send_safe_nmi)(int cpu, void (*fn)(struct pt_regs *regs), u64 delay_us);
-static void (*old_cause_ipi)(int cpu);
+static void (*old_cause_ipi)(int cpu), (*new_cause_ipi)(int cpu);
 static struct smp_ops_t **ops;
+
+static void lose_some(int cpu)
+{
+	static atomic_t n;
+
+	if (atomic_inc_return(&n) % lose)
+		new_cause_ipi(cpu);
+}
 
 static int find_functions(void)
 {
@@ -189,9 +205,10 @@ static int find_functions(void)
 	send_safe_nmi = (void *)lookup("smp_send_safe_nmi_ipi");
 	if (!queue_on || !ops || !cause_ipi)
 		return -ENOENT;
-	if (xive > 0) {
+	if (xive > 0 || lose > 0) {
 		old_cause_ipi = (*ops)->cause_ipi;
-		WRITE_ONCE((*ops)->cause_ipi, cause_ipi);
+		new_cause_ipi = xive > 0 ? cause_ipi : old_cause_ipi;
+		WRITE_ONCE((*ops)->cause_ipi, lose > 0 ? lose_some : new_cause_ipi);
 	}
 	return 0;
 }
@@ -306,12 +323,12 @@ static bool one_round(int me, int round)
 	}
 	if (kind == SELF) {
 		local_irq_save(flags);
-		before = kstat_cpu_irqs_sum(me);
+		before = interrupts(me);
 		arch_smp_send_reschedule(me);
 		udelay(2);
 		local_irq_restore(flags);
 		start = ktime_get_ns();
-		while (READ_ONCE(kstat_cpu(me).irqs_sum) == before)
+		while (interrupts(me) == before)
 			if (over(start)) {
 				late(kind, me, me, 1);
 				return false;
@@ -415,7 +432,7 @@ static bool send_nmis(int me)
 			return false;
 		}
 		local_irq_disable();
-		before = kstat_cpu_irqs_sum(me);
+		before = interrupts(me);
 		if (!send_nmi(t, in_real_nmi, NMI_MS * 1000)) {
 			/* A machine without: a message was sent, and is ignored now. */
 			pr_info("ipitest: no NMIs here\n");
@@ -428,7 +445,7 @@ static bool send_nmis(int me)
 		local_irq_enable();
 		start = ktime_get_ns();
 		while (atomic_read(&nmi_seen) != 1 ||
-		       READ_ONCE(kstat_cpu(me).irqs_sum) == before)
+		       interrupts(me) == before)
 			if (over(start)) {
 				late(FROM_NMI, me, t, 1);
 				return false;
