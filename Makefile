@@ -68,7 +68,7 @@ shell: deps kernel ## a shell in a guest
 deps:
 	@tools/deps tree kernel guest boot
 
-soak: tree ## long tests: random calls, NMIs, hotplug, kexec, stress-ng (MINUTES=30)
+soak: tree ## long tests: random calls, NMIs, hotplug, kexec, crash, stress-ng (MINUTES=30)
 	@tests/soak $(MINUTES)
 
 ltp: tree ## runtest lists of an installed LTP on base and series (LTPROOT=DIR)
