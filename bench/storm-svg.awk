@@ -17,6 +17,7 @@ END {
 	split("#c0392b #7f8c8d #2b6cb0", colors, " ")
 	columns = split(names, name, " ")
 	print "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"700\" height=\"350\" font-family=\"sans-serif\" font-size=\"12\">"
+	print "<!-- SPDX-License-Identifier: GPL-2.0-only -->"
 	print "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
 	print "<text x=\"60\" y=\"20\" font-size=\"14\">Messages for cache lines of one IPI within a node; dashed: between nodes</text>"
 	for (v = 0; v <= top; v += 2)
