@@ -12,7 +12,7 @@
  *
  * xive: on powernv, IPIs by XIVE and not by doorbell. lose: every Nth is not sent, so that
  * the test can be seen failing. add: first wait until somebody adds a CPU to the machine
- * (tests/cpu-add). Exit 4 (skip) with one CPU.
+ * (device_add of QEMU). Exit 4 (skip) with one CPU.
  */
 #include <fcntl.h>
 #include <stdbool.h>
