@@ -20,6 +20,7 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/irq_work.h>
+#include <linux/kallsyms.h>
 #include <linux/kernel_stat.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -190,13 +191,18 @@ static int find_functions(void)
 	static struct kprobe kp = { .symbol_name = "kallsyms_lookup_name" };
 	unsigned long (*lookup)(const char *name);
 	void (*cause_ipi)(int cpu);
+	char where[KSYM_SYMBOL_LEN];
 	int err = register_kprobe(&kp);
 
 	if (err)
 		return err;
 	unregister_kprobe(&kp);
-	/* The probe is at the local entry point, a call from a module takes the global one. */
-	lookup = (void *)kp.addr - 8;
+	/*
+	 * A call from a module takes the global entry point; the probe is behind it, at the
+	 * local one or where ftrace is.
+	 */
+	sprint_symbol(where, (unsigned long)kp.addr);
+	lookup = (void *)kp.addr - simple_strtoul(strchrnul(where, '+') + 1, NULL, 16);
 	queue_on = (void *)lookup("irq_work_queue_on");
 	ops = (void *)lookup("smp_ops");
 	cause_ipi = (void *)lookup("xive_cause_ipi");
