@@ -41,6 +41,7 @@ struct ktap_test {
 
 static struct ktap_test ktap_tests[KTAP_MAX];
 static int ktap_nr;
+static int ktap_seconds = KTAP_SECONDS;	/* how long a test may take */
 
 static inline void ktap_add(const char *text, void (*run)(void))
 {
@@ -110,13 +111,13 @@ ktap_note(const char *fmt, ...)
  * ktap_wait() - wait for the child that runs a test
  * @pid: the child, leader of its process group
  *
- * After KTAP_SECONDS it is killed, and its group in any case.
+ * After ktap_seconds it is killed, and its group in any case.
  *
  * Return: its wait status.
  */
 static inline int ktap_wait(pid_t pid)
 {
-	struct timespec limit = { .tv_sec = KTAP_SECONDS };
+	struct timespec limit = { .tv_sec = ktap_seconds };
 	sigset_t chld;
 	int status;
 
@@ -125,7 +126,7 @@ static inline int ktap_wait(pid_t pid)
 	while (waitpid(pid, &status, WNOHANG) != pid) {
 		if (sigtimedwait(&chld, NULL, &limit) < 0 && errno != EINTR) {
 			if (errno == EAGAIN)
-				ktap_note("not finished after %d seconds", KTAP_SECONDS);
+				ktap_note("not finished after %d seconds", ktap_seconds);
 			else
 				ktap_note("sigtimedwait: %s", strerror(errno));
 			kill(-pid, SIGKILL);
@@ -174,25 +175,38 @@ static inline int ktap_one(int i)
 	return status;
 }
 
+/* Do the numbers in @argv ask for test @number, or not rule it out? */
+static inline int ktap_wanted(int number, int argc, char **argv)
+{
+	int only = 0;
+
+	for (int i = 1; i < argc; i++) {
+		int n = atoi(argv[i]);
+
+		if (n == number || n == -number)
+			return n > 0;
+		only |= n > 0;
+	}
+	return !only;
+}
+
 /**
  * ktap_main() - run the tests of a program
  * @argc: of main()
- * @argv: of main(); the numbers of the tests to run, none for all
+ * @argv: of main(); the numbers of the tests to run, none for all, or -N: not test N
  *
  * Return: the exit code, 0 if no test failed.
  */
 static inline int ktap_main(int argc, char **argv)
 {
-	int i, j, failed = 0;
+	int i, failed = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("KTAP version 1\n1..%d\n", ktap_nr);
 	for (i = 0; i < ktap_nr; i++) {
 		int status;
 
-		for (j = 1; j < argc && atoi(argv[j]) != i + 1; j++)
-			;
-		if (argc > 1 && j == argc) {
+		if (!ktap_wanted(i + 1, argc, argv)) {
 			printf("ok %d %s # SKIP not asked for\n", i + 1,
 			       ktap_tests[i].text);
 			continue;
