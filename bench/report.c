@@ -16,7 +16,8 @@
  *	-j		everything as JSON
  *	-s		an SVG picture: each row of B, and of C, in percent of A
  *	-P FILE		with -r: by part, a table of symbols (bench/idle-parts). Only
- *			windows with one wake-up for an operation are used, if there are any
+ *			windows with one wake-up for an operation are used, if there are any,
+ *			of these the median of the parts "arch" and "interrupt" together
  *	-m FILE		modelled cycles of each row, costs from FILE (bench/power-latency)
  *	-f PERCENT	exit 1 if a row of B is worse than A by more than that, or one of entry
  *			and exit is not below C; says so on stderr, and a summary at the end
@@ -70,6 +71,7 @@ struct window {
 	int handlers;			/* or by handler, where there is none by vector */
 	struct insn *insns;
 	size_t nr_insns;
+	double own;			/* with -P: what is_own(), per operation */
 };
 
 /* One row of one kernel: all its windows, then one of them per operation. */
@@ -79,6 +81,7 @@ struct row {
 	size_t used;			/* the windows that are left */
 	bool dirty;			/* no window without an interrupt */
 	double kernel, user, spread;
+	double own_min, own_max;
 	struct insn *insns;		/* sorted by address */
 	size_t nr_insns;
 	double *by_symbol;		/* [kernel->nr_symbols + 1], last: no symbol */
@@ -394,6 +397,24 @@ static double wakeups(const struct kernel *k, const struct window *w)
 	return sum;
 }
 
+/* What an architecture has a say in, per operation */
+static double own_of(const struct kernel *k, const struct window *w)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < w->nr_insns; i++)
+		if (is_own(part_of(symbol_name(k, find_symbol(k, w->insns[i].addr)))))
+			sum += w->insns[i].count;
+	return sum / w->ops;
+}
+
+static int compare_own(const void *a, const void *b)
+{
+	const struct window *x = a, *y = b;
+
+	return x->own < y->own ? -1 : x->own > y->own;
+}
+
 /* From all windows of a row to its figures. */
 static void finish(struct kernel *k, struct row *row, bool timer)
 {
@@ -423,10 +444,18 @@ static void finish(struct kernel *k, struct row *row, bool timer)
 			row->used = n;
 	}
 	qsort(w, row->used, sizeof(*w), compare_windows);
+	row->spread = per_op(&w[row->used - 1]) - per_op(w);
 	best = &w[row->used / 4];
+	if (nr_parts) {
+		for (size_t i = 0; i < row->used; i++)
+			w[i].own = own_of(k, &w[i]);
+		qsort(w, row->used, sizeof(*w), compare_own);
+		row->own_min = w[0].own;
+		row->own_max = w[row->used - 1].own;
+		best = &w[row->used / 2];
+	}
 	row->kernel = per_op(best);
 	row->user = (double)best->user / best->ops;
-	row->spread = per_op(&w[row->used - 1]) - per_op(w);
 
 	row->insns = best->insns;
 	row->nr_insns = best->nr_insns;
@@ -710,6 +739,13 @@ static void print_parts(struct kernel *a, struct kernel *b, int number)
 		       own.b - own.a);
 		print_change(own.a, own.b);
 		printf("\n");
+	}
+	for (int second = 0; second < (b ? 2 : 1); second++) {
+		struct row *row = &(second ? b : a)->rows[number];
+
+		printf("%s: median of %zu of %zu windows, from %.2f to %.2f\n",
+		       second ? "series" : b ? "base" : "arch and interrupt", row->used,
+		       row->nr_windows, row->own_min, row->own_max);
 	}
 }
 
