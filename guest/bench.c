@@ -2,10 +2,12 @@
 /*
  * Workloads for the instruction counts (Documentation/measuring.rst).
  *
- *	bench [+audit] [+seccomp] [ROW...]
+ *	bench [+audit] [+seccomp] [+short] [ROW...]
  *
  * ROW is a name from bench/bench.h; default are all. +audit: with an audit rule in force,
- * +seccomp: all of it under a seccomp filter, both of which let everything pass.
+ * +seccomp: all of it under a seccomp filter, both of which let everything pass. +short:
+ * one operation a window in rows 11 to 15 and 19 to 22, of which more are without a tick
+ * then, where the clock is the host's.
  *
  * Each row warms up, then runs WINDOWS windows of a fixed number of operations
  * between two markers. Only the plugin looks at them; without it this program
@@ -52,6 +54,8 @@ static void die(const char *what)
 	perror(what);
 	exit(1);
 }
+
+static bool short_windows;	/* +short */
 
 /* A child runs @what and is waited for. */
 static void in_child(void (*what)(void), const char *name)
@@ -297,7 +301,10 @@ static inline void one_round(void)
 
 #define PINGPONG(row, cpu) do {				\
 	other_start(cpu);				\
-	WINDOW(row, 20, one_round());			\
+	if (short_windows)				\
+		WINDOW(row, 1, one_round());		\
+	else						\
+		WINDOW(row, 20, one_round());		\
 	other_end();					\
 } while (0)
 
@@ -399,12 +406,12 @@ static void timer_user(void)
  */
 static void module_row(int row)
 {
-	char parameter[16];
+	char parameter[32];
 	int fd = open("/lab/labbench.ko", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	snprintf(parameter, sizeof(parameter), "row=%d", row);
+	snprintf(parameter, sizeof(parameter), "row=%d short=%d", row, short_windows);
 	if (!syscall(__NR_finit_module, fd, parameter, 0)) {
 		if (syscall(__NR_delete_module, "labbench", 0))
 			die("delete_module");
@@ -601,6 +608,8 @@ int main(int argc, char **argv)
 			audited = true;
 		else if (!strcmp(*wanted, "+seccomp"))
 			seccomp = true;
+		else if (!strcmp(*wanted, "+short"))
+			short_windows = true;
 		else
 			break;
 	}

@@ -27,6 +27,10 @@ enum {
 static int row;
 module_param(row, int, 0);
 
+/* One operation in a window: more windows without a tick, where ticks cannot be helped */
+static bool short_windows;
+module_param_named(short, short_windows, bool, 0);
+
 static atomic_t arrived;
 static DEFINE_SPINLOCK(lock);
 
@@ -69,17 +73,24 @@ static void finish(int expected)
 }
 
 /* A marker carries its numbers in the instruction, hence a macro. */
-#define WINDOWS_OF(row, expected, statement) do {		\
+#define WINDOWS_OF_OPS(row, ops, expected, statement) do {	\
 	for (int w = 0; w <= WINDOWS; w++) {			\
 		if (w)						\
 			bench_start(row);			\
-		for (int i = 0; i < OPS; i++) {			\
+		for (int i = 0; i < (ops); i++) {		\
 			statement;				\
 			finish(expected);			\
 		}						\
 		if (w)						\
-			bench_stop(OPS);			\
+			bench_stop(ops);			\
 	}							\
+} while (0)
+
+#define WINDOWS_OF(row, expected, statement) do {		\
+	if (short_windows)					\
+		WINDOWS_OF_OPS(row, 1, expected, statement);	\
+	else							\
+		WINDOWS_OF_OPS(row, OPS, expected, statement);	\
 } while (0)
 
 static void timer_kernel(void)
