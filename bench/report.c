@@ -15,9 +15,10 @@
  *	-t		tab-separated, for scripts: row, name, A, spread [, B, spread [...]]
  *	-j		everything as JSON
  *	-s		an SVG picture: each row of B, and of C, in percent of A
- *	-P FILE		with -r: by part, a table of symbols (bench/idle-parts). Only
- *			windows with one wake-up for an operation are used, if there are any,
- *			of these the median of the parts "arch" and "interrupt" together
+ *	-P FILE		with -r: by part, a table of symbols (bench/idle-parts), and in row
+ *			ipi_idle without CPUs that are idle and get no IPI. Only windows with one
+ *			wake-up for an operation and no tick are used, if there are any, of these
+ *			the median of the parts "arch" and "interrupt" together
  *	-m FILE		modelled cycles of each row, costs from FILE (bench/power-latency)
  *	-f PERCENT	exit 1 if a row of B is worse than A by more than that, or one of entry
  *			and exit is not below C; says so on stderr, and a summary at the end
@@ -338,11 +339,16 @@ static void read_windows(struct kernel *k, const char *file)
 	unsigned int number, ops, word;
 	unsigned long long addr, count;
 	char line[128];
-	int cpu;
+	int cpu, last = 0;
 
 	if (!f)
 		die("cannot be read", file);
 	k->file = file;
+	/* By part: of the one CPU that the IPI goes to, the last. */
+	while (nr_parts && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%d %llx", &cpu, &addr) == 2 && cpu > last)
+			last = cpu;
+	rewind(f);
 	while (fgets(line, sizeof(line), f)) {
 		if (sscanf(line, "window %u %u", &number, &ops) == 2) {
 			if (number >= ROW_send_busy || !ops)
@@ -354,6 +360,8 @@ static void read_windows(struct kernel *k, const char *file)
 			(cpu ? w : sender)->user += count;
 		} else if (w && sscanf(line, "%d %llx %llu %x", &cpu, &addr, &count,
 				       &word) == 4) {
+			if (nr_parts && number == ROW_ipi_idle && cpu && cpu != last)
+				continue;
 			add_insn(k, cpu ? w : sender, number, addr, count, word);
 		} else if (!strcmp(line, "end\n")) {
 			w = NULL;
@@ -397,6 +405,18 @@ static double wakeups(const struct kernel *k, const struct window *w)
 	return sum;
 }
 
+/* Did the timer interrupt's handler run in @w, even if it did not wake the CPU up? */
+static bool has_tick(const struct kernel *k, const struct window *w)
+{
+	for (size_t i = 0; i < w->nr_insns; i++) {
+		const char *name = symbol_name(k, find_symbol(k, w->insns[i].addr));
+
+		if (!strncmp(name, "timer_interrupt", 15) || !strcmp(name, "timer_replay"))
+			return true;
+	}
+	return false;
+}
+
 /* What an architecture has a say in, per operation */
 static double own_of(const struct kernel *k, const struct window *w)
 {
@@ -438,7 +458,7 @@ static void finish(struct kernel *k, struct row *row, bool timer)
 		size_t n = 0;
 
 		for (size_t i = 0; i < row->used; i++)
-			if (wakeups(k, &w[i]) == w[i].ops)
+			if (wakeups(k, &w[i]) == w[i].ops && !has_tick(k, &w[i]))
 				w[n++] = w[i];
 		if (n)
 			row->used = n;
