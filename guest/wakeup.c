@@ -5,11 +5,12 @@
  *
  *	wakeup [TRIES [SECONDS [MS [TEST...]]]]
  *
- * All tests, or those with these numbers, or without test N: -N. Each test makes TRIES wake-ups (20000), or as
- * many as fit in SECONDS (10); a wake-up later than MS milliseconds (1000) counts as lost,
- * because what rescues a CPU that missed one is somebody else's interrupt, seconds later. Each idle state of
- * cpuidle is tried alone, then all together. The time between a wake-up and the next
- * differs at random, so that some arrive while the CPU is about to become idle.
+ * All tests, or those with these numbers, or without test N: -N. Each test makes TRIES
+ * wake-ups (20000), or as many as fit in SECONDS (10); a wake-up later than MS milliseconds
+ * (1000) counts as lost, because what rescues a CPU that missed one is somebody else's
+ * interrupt, seconds later. Each idle state of cpuidle is tried alone, then all together.
+ * The time between a wake-up and the next differs at random, so that some arrive while the
+ * CPU is about to become idle.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
