@@ -11,6 +11,7 @@ IMAGE ?= ppc64le
 KERNEL ?=
 MINUTES ?= 30
 TOPIC ?=
+ROWS ?=
 V ?=
 BASE ?= v6.12
 BUILD ?= build$(if $(filter-out v6.12,$(BASE)),/$(BASE))
@@ -45,8 +46,8 @@ boot: deps kernel ## build a kernel with the series, boot it, print what system 
 test: ## everything that must hold; the last line says how many passed
 	@tests/run
 
-test-all: ## the same with every kernel and machine of tests/matrix, for hours
-	@tests/run -a
+test-all: ## the same with every kernel and machine of tests/matrix, for hours (ROWS=ipi: some)
+	@tests/run -a $(if $(ROWS),-r "$(ROWS)")
 
 bisect: ## build the series patch by patch on four families, boot each; resumes
 	@tools/bisect
