@@ -18,6 +18,9 @@ BUILD ?= build$(if $(filter-out v6.12,$(BASE)),/$(BASE))
 export BASE BUILD KERNEL V
 
 # A typo shows now, not after the build.
+ifeq ($(wildcard patches/$(BASE)/base),)
+$(error no BASE '$(BASE)'; there are: $(notdir $(wildcard patches/v*)))
+endif
 machines := $(shell tools/boot -m list)
 ifneq ($(filter-out $(machines),$(MACHINE)),)
 $(error no machine '$(filter-out $(machines),$(MACHINE))'; there are: $(machines))
