@@ -555,7 +555,8 @@ static void print_verdict(const struct row *x, const struct row *y)
 	printf("  ");
 	if (x->dirty || y->dirty)
 		printf("  no verdict: ticks  ");
-	else if (fabs(y->kernel - x->kernel) < fmax(x->spread, y->spread) / 50)
+	else if (fabs(percent(x->kernel, y->kernel)) < 0.05 &&
+		 fabs(y->kernel - x->kernel) < fmax(x->spread, y->spread) / 50)
 		printf("  same, within 1/50 of the spread");
 	else
 		print_change(x->kernel, y->kernel);
